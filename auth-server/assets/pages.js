@@ -1,5 +1,5 @@
-// Adds to each password field a button that shows the password, and to a new password the number of its characters. Shows the buttons that
-// print a page.
+// Adds to each password field a button that shows the password, and to a new password the number of its characters. Adds to each text to
+// keep a button that copies it. Shows the buttons that print a page, and exact times in the time zone of the browser.
 "use strict";
 const texts = document.currentScript.dataset;
 
@@ -35,4 +35,24 @@ for (const field of document.querySelectorAll(".password > input")) {
 for (const button of document.querySelectorAll("[data-action=print]")) {
   button.hidden = false;
   button.addEventListener("click", () => window.print());
+}
+
+// Browsers let only secure pages write to the clipboard.
+if (navigator.clipboard) {
+  for (const source of document.querySelectorAll("[data-copy]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "small quiet";
+    button.textContent = texts.copy;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(source.dataset.copy || source.innerText.trim());
+      button.textContent = texts.copied;
+    });
+    source.after(button);
+  }
+}
+
+for (const time of document.querySelectorAll("time")) {
+  const options = { dateStyle: "full", timeStyle: "medium" };
+  time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, options);
 }

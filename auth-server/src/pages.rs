@@ -15,8 +15,8 @@ pub mod text;
 mod user_agent;
 
 pub(crate) use account::{
-    AccountPage, DeletionPage, EmailPage, TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, account,
-    deletion, email, recovery_codes, two_step_enrollment, two_step_off, two_step_on,
+    AccountPage, DeletionPage, EmailPage, TwoStepEnrollmentPage, account, deletion, email, recovery_codes,
+    two_step_enrollment, two_step_off, two_step_on,
 };
 pub use brand::Brand;
 pub(crate) use brand::{BrandSettings, Logo};
@@ -32,6 +32,7 @@ pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, s
 use askama::Template;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use issuer::grants::EndSessionRequest;
 use presentation::LanguageLink;
@@ -47,6 +48,8 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img
 pub(crate) struct FormState<'a> {
     /// The anti-forgery token, sent back in a hidden field.
     pub(crate) csrf: &'a str,
+    /// The id of the user to whom the page is shown, if its forms belong to this user.
+    pub(crate) user: Option<i64>,
     /// The message about the previous attempt, if it failed.
     pub(crate) error: Option<&'a str>,
 }
@@ -127,8 +130,9 @@ pub(crate) struct VerifyPage<'a> {
     pub(crate) offers_reset: bool,
     /// The present address of the account, which only its user sees.
     pub(crate) account: &'a str,
-    /// The time since the account was created, in words.
-    pub(crate) created: String,
+    /// The time at which the account was created.
+    pub(crate) created: Timestamp,
+    pub(crate) now: Timestamp,
     /// Whether the browser has no session of the account, so that the form has a field for its password.
     pub(crate) asks_password: bool,
 }

@@ -1,6 +1,7 @@
 //! The routes of the issuer.
 
 use crate::app::App;
+use crate::http::account::passkeys::password_removal;
 use crate::http::account::{deletion, email, passkeys, two_step};
 use crate::http::admin::{clients, consents, keys, registration_tokens, security_events, sessions, users};
 use crate::http::signin::second_step;
@@ -45,7 +46,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
                 .routes(routes!(signin::passkey::submit))
                 .routes(routes!(passkeys::show, passkeys::add))
                 .routes(routes!(passkeys::rename))
-                .routes(routes!(passkeys::remove)),
+                .routes(routes!(passkeys::remove))
+                .routes(routes!(password_removal::submit)),
             OpenApiRouter::new().routes(routes!(passkeys::endpoints)),
         ),
         None => (OpenApiRouter::new(), OpenApiRouter::new()),

@@ -10,7 +10,7 @@ CREATE TABLE users (
     email_key TEXT NOT NULL,
     email_verified BOOLEAN NOT NULL,
     role TEXT NOT NULL CHECK (role IN ('user', 'editor', 'admin')),
-    password_hash TEXT NOT NULL,
+    password_hash TEXT,
     epoch BIGINT NOT NULL,
     epoch_end_reason TEXT,
     epoch_ended_at BIGINT,

@@ -1,6 +1,6 @@
-//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys and its deletion, their languages,
-//! their branding, their fields for passwords, and in Chromium
-//! their appearance, their accessibility and the life of an account.
+//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing password and its deletion,
+//! the recent sign-in that they require, their languages, their branding, their fields for passwords, and in Chromium their appearance,
+//! their accessibility and the life of an account.
 
 use tests::Page;
 
@@ -14,9 +14,17 @@ mod languages;
 mod links;
 mod passkeys;
 mod password_fields;
+mod passwordless;
+mod recent_sign_in;
 mod sign_in;
 mod sign_up;
 mod two_step;
+
+/// Expects a redirect to this path.
+fn expect_redirect(page: &Page, path: &str) {
+    assert_eq!(page.reply.status, 303, "{}", page.reply);
+    assert_eq!(page.location().unwrap().path(), path, "{}", page.reply);
+}
 
 /// Expects a page with this status and these words.
 fn expect_words(page: &Page, status: u16, words: &str) {

@@ -182,7 +182,7 @@ impl World {
         self.signed_in(user.id, &email, PASSWORD, sid.expose())
     }
 
-    /// Makes the sign-ins of a user look eleven minutes old, after which sensitive changes need the credentials again.
+    /// Makes the sign-ins of a user look eleven minutes old, after which the pages for changes require another sign-in.
     pub async fn age_sign_ins_of(&self, user: &User) {
         const ELEVEN_MINUTES_IN_MICROS: i64 = 11 * 60 * 1_000_000;
         let age = "UPDATE sessions SET created_at = created_at - $2 WHERE user_id = $1";

@@ -77,6 +77,13 @@ impl World {
 }
 
 impl Passkey {
+    /// Opens the sign-in page in this browser, and answers its challenge.
+    pub async fn sign_in(&self, browser: &mut Browser) -> Page {
+        let page = browser.open("/signin").await;
+        let credential = self.assertion(&PasskeyOptions::of_page(&page));
+        browser.submit(&page, &[("credential", &credential)]).await
+    }
+
     /// Makes a passkey with an ES256 key for the account of the options, for pages of this origin.
     pub fn es256(options: &PasskeyOptions, origin: &str) -> Self {
         let key = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_ASN1_SIGNING).unwrap();

@@ -10,7 +10,7 @@ use axum::response::IntoResponse;
 use foundation::ids::Id;
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
-use identity::passkeys::{self, Name, Passkey};
+use identity::passkeys::{self, Name, Passkey, Removal};
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::cookies::replacement_cookie;
@@ -70,8 +70,8 @@ pub(crate) async fn rename(
 
 /// Remove a passkey
 ///
-/// Requires the password, and a code if sign-in requires one. Gives this session a new cookie, ends all other sessions of the user, and
-/// revokes the tokens of all apps.
+/// Requires the password, and a code if sign-in requires one. A user without a password removes passkeys at `/account/passkeys`. Gives this
+/// session a new cookie, ends all other sessions of the user, and revokes the tokens of all apps.
 #[utoipa::path(
     delete, path = "/me/passkeys/{id}", operation_id = "removePasskey", tag = "Users", request_body = PresentedCredentials,
     params(("id" = inline(Id), Path, description = "The id of the passkey.")),
@@ -90,8 +90,11 @@ pub(crate) async fn remove(
     let id = id.or_not_found()?.get();
     let presented = reauthentication::read_credentials(&body)?;
     let removed = passkeys::remove(&identity, &session, id, Some(&presented), &context).await;
-    let removed = removed.map_err(|error| reauthentication_error(error, "password"))?;
-    let sid = removed.ok_or_else(Error::not_found)?;
+    let sid = match removed.map_err(|error| reauthentication_error(error, "password"))? {
+        Removal::Removed(sid) => sid,
+        // The account has a password, which was just verified, so no passkey is the only way to sign in.
+        Removal::Unknown | Removal::OnlyWayToSignIn => return Err(Error::not_found().into()),
+    };
     Ok((
         StatusCode::NO_CONTENT,
         replacement_cookie(&session, &sid, &context),

@@ -15,7 +15,7 @@ use identity::passwords::{Password, new_password_schema};
 use identity::second_factor::Otp;
 use identity::users::User;
 use identity::users::account::{self, Account};
-use identity::{Identity, captcha, login};
+use identity::{Identity, captcha, login, password_changes};
 use serde::Serialize;
 use std::convert::Infallible;
 use storage::db::Db;
@@ -55,7 +55,9 @@ struct PasswordChange {
 pub(crate) struct Me {
     #[serde(flatten)]
     user: User,
-    /// Whether sign-in requires a one-time code.
+    /// Whether the user has a password. Without one, passkeys alone sign in.
+    has_password: bool,
+    /// Whether sign-in with the password requires a one-time code.
     mfa_enabled: bool,
     auth: Auth,
 }
@@ -150,7 +152,10 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<M
     caller.require("profile:read")?;
     let account = account::find_enabled(&db, caller.user()?.id).await?;
     let Account {
-        user, mfa_enabled, ..
+        user,
+        has_password,
+        mfa_enabled,
+        ..
     } = account.ok_or_else(error::unauthenticated)?;
     let auth = Auth {
         method: caller.method(),
@@ -159,6 +164,7 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<M
     };
     Ok(Json(Me {
         user,
+        has_password,
         mfa_enabled,
         auth,
     }))
@@ -166,7 +172,8 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<M
 
 /// Change the caller's password
 ///
-/// Ends all sessions of the user, including this one, and revokes the tokens of all apps.
+/// Ends all sessions of the user, including this one, and revokes the tokens of all apps. A user without a password sets one at
+/// `/password`, the page of the issuer.
 #[utoipa::path(
     put, path = "/me/password", operation_id = "changePassword", tag = "Users", request_body = PasswordChange,
     security(("session" = [], "csrf" = [])),
@@ -184,7 +191,8 @@ pub(crate) async fn change_password(
         current_password,
         new_password,
     } = read_change(&body, &identity, &session.user.email)?;
-    login::change_password(&identity, &session, current_password, new_password, &context)
+    let current = Some(current_password);
+    password_changes::change_password(&identity, &session, current, new_password, &context)
         .await
         .map_err(|error| reauthentication_error(error, "current_password"))?;
     Ok(signed_out())

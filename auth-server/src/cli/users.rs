@@ -180,7 +180,11 @@ async fn reset_mfa(services: &Services, args: &UserArgs) -> Result<(), Error> {
         passkeys: 0,
         ..account
     };
-    print_account(&account, "  signs in by the password alone", args.json)
+    let effect = match account.has_password {
+        true => "  signs in by the password alone",
+        false => "  has no password, and signs in after a reset by mail",
+    };
+    print_account(&account, effect, args.json)
 }
 
 /// Reads the password of the account with this address from standard input. Fails if it is not acceptable.

@@ -7,7 +7,7 @@ pub(crate) mod two_step;
 
 use super::browser::BrowserSession;
 use super::consent::require_session;
-use super::documentation::{AccountErrors, FormErrors, SessionErrors};
+use super::documentation::{AccountErrors, FormErrors, OtherUserErrors, SessionErrors};
 use super::extract::{PageQuery, SessionForm};
 use super::flow::FlowError;
 use super::form_page::{FormError, FormRenderer};
@@ -106,7 +106,9 @@ pub(crate) async fn show(
         return Ok(see_other(paths::ACCOUNT));
     }
     match Overview::read(&app.identity, &session, &context).await? {
-        Some(overview) => Ok(renderer.show(|form| overview.page(&app, form, &session, &context))),
+        Some(overview) => Ok(renderer
+            .for_user(&session)
+            .show(|form| overview.page(&app, form, &session, &context))),
         None => Ok(see_other(paths::SIGN_IN)),
     }
 }
@@ -150,7 +152,7 @@ pub(crate) async fn end_session(
     request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "Redirect to the account page or to the sign-in page.", headers(("Location"))),
-        FormErrors,
+        FormErrors, OtherUserErrors,
     )
 )]
 pub(crate) async fn end_other_sessions(
@@ -234,7 +236,7 @@ async fn begin(identity: &Identity, session: &Session, context: &RequestContext)
     responses(
         (status = 200, description = "The mail is on its way.", body = String, content_type = "text/html"),
         (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
-        FormErrors, AccountErrors,
+        FormErrors, AccountErrors, OtherUserErrors,
     )
 )]
 pub(crate) async fn request_confirmation(
@@ -251,9 +253,11 @@ pub(crate) async fn request_confirmation(
         ));
     };
     match Overview::read(&app.identity, &session, &context).await? {
-        Some(overview) => Ok(renderer.show_again(FormError::from(error), |form| {
-            overview.page(&app, form, &session, &context)
-        })),
+        Some(overview) => Ok(renderer
+            .for_user(&session)
+            .show_again(FormError::from(error), |form| {
+                overview.page(&app, form, &session, &context)
+            })),
         None => Ok(see_other(paths::SIGN_IN)),
     }
 }

@@ -5,7 +5,7 @@ use super::documentation::{ConsentErrors, FlowErrors, FormErrors};
 use super::extract::{PageQuery, SessionForm};
 use super::flow::{FlowCookie, FlowError};
 use super::form_page::{FormError, FormRenderer};
-use super::forms::{ConsentForm, ConsentQuery};
+use super::forms::{AfterSignInQuery, ConsentForm};
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
@@ -28,7 +28,7 @@ use web::Context;
 /// If the client is first-party, or if it is confidential and the user consented before, the browser returns to the client without
 /// a form.
 #[utoipa::path(
-    get, path = paths::CONSENT, operation_id = "showConsent", tag = "Pages", params(ConsentQuery),
+    get, path = paths::CONSENT, operation_id = "showConsent", tag = "Pages", params(AfterSignInQuery),
     security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
@@ -39,7 +39,7 @@ use web::Context;
 pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,
-    PageQuery(query): PageQuery<ConsentQuery>,
+    PageQuery(query): PageQuery<AfterSignInQuery>,
     cookie: FlowCookie,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,

@@ -57,8 +57,8 @@ pages! {
         429 "Too many accounts were created from the network.", 503 "Too many people are signing up at once.";
     /// The error of a link without a token.
     LinkErrors: 400 "The link is incomplete.";
-    /// The errors of the form that requests a password reset.
-    ForgotErrors: 422 "The address is invalid.", 429 "Too many mails were requested.",
+    /// The errors of the forms that mail a link.
+    LinkRequestErrors: 422 "The address is invalid.", 429 "Too many mails were requested.",
         503 "A part of the service does not answer.";
     /// The errors of the form behind the link of a password reset.
     ResetErrors: 422 "The password is not acceptable, or the link does not work.",
@@ -69,20 +69,24 @@ pages! {
     VerifyErrors: 409 "Another account has this address.",
         422 "The link does not work, or the password is missing or wrong.", 429 "Sign-in is blocked for a while.",
         503 "Too many people are signing in at once, or a part of the service does not answer.";
+    /// The error of a form of one user.
+    OtherUserErrors: 409 "Another user has signed in in the browser since the form was shown.";
     /// The errors of the account page.
     AccountErrors: 429 "Too many mails were requested.", 503 "A part of the service does not answer.";
-    /// The errors of the forms that ask a signed-in user for the password or a code.
-    ReauthenticationErrors: 422 "The password, the code or the address is wrong.",
-        429 "Sign-in is blocked for a while, or too many mails were requested.",
-        503 "Too many people are signing in at once, or a part of the service does not answer.";
+    /// The errors of the form with the first one-time code.
+    FirstCodeErrors: 422 "The code is wrong.", 429 "Sign-in is blocked for a while.",
+        503 "A part of the service does not answer.";
     /// The error of the form that deletes an account.
-    DeletionErrors: 409 "The account is that of the last administrator.";
+    DeletionErrors: 409 "The account is that of the last administrator, or another user has signed in since the form was shown.";
     /// The errors of the form for the code of a device.
     DeviceErrors: 422 "The code is unknown, expired or used.", 429 "Too many wrong codes were entered.",
         503 "A part of the service does not answer.";
     /// The errors of the form to change a password.
-    PasswordErrors: 422 "The current password is wrong, or the new one is not acceptable.",
-        429 "Sign-in is blocked for a while.", 503 "Too many people are signing in at once.";
+    PasswordErrors: 422 "The new password is not acceptable.", 503 "Too many people are signing in at once.";
+    /// The error of the form that removes a passkey.
+    PasskeyRemovalErrors: 409 "The passkey is the only way to sign in.";
+    /// The error of the form that removes a password.
+    PasswordRemovalErrors: 409 "The session did not begin with a passkey, the address is not confirmed, or another user has signed in.";
 }
 
 /// The errors of every form.

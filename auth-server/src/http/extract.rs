@@ -1,6 +1,6 @@
 //! Extractors of parameters: from forms, from queries, and from either.
 
-use super::browser;
+use super::{browser, paths};
 use crate::pages;
 use crate::pages::text;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
@@ -18,6 +18,11 @@ use web::{Error, Policy, body, csrf};
 /// A form that carries the anti-forgery token.
 pub(crate) trait CsrfProtected {
     fn csrf(&self) -> &str;
+
+    /// Returns the id of the user to whom the page was shown; `None` if the form may be submitted by another user too.
+    fn user(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A submitted page form, its anti-forgery token and origin verified. Rejects with 415 (not form-encoded),
@@ -37,8 +42,8 @@ where
 }
 
 /// The session of the browser, if it has one, and its submitted form. The session is looked up when the form is
-/// complete, because it may end while the form arrives. Rejects like [`PageForm`], and if the session cannot be looked
-/// up.
+/// complete, because it may end while the form arrives. Rejects like [`PageForm`], if the session cannot be looked
+/// up, and with 409 if the form was shown to another user, who has signed out in another tab since.
 pub(crate) struct SessionForm<T>(pub(super) Option<Session>, pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + CsrfProtected + Send> FromRequest<S> for SessionForm<T>
@@ -49,9 +54,13 @@ where
     type Rejection = Response;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
-        let (parts, form) = read_page_form(request, &Arc::from_ref(state)).await?;
+        let (parts, form) = read_page_form::<T>(request, &Arc::from_ref(state)).await?;
         let session = browser::find_session(&parts, &Identity::from_ref(state)).await;
-        Ok(Self(session.map_err(browser::rejection)?, form))
+        let session = session.map_err(browser::rejection)?;
+        match (&session, form.user()) {
+            (Some(session), Some(user)) if session.user.id.to_string() != user => Err(user_changed()),
+            _ => Ok(Self(session, form)),
+        }
     }
 }
 
@@ -120,6 +129,10 @@ fn unreadable(flaw: &str) -> Response {
         &text::of("form-unreadable"),
         &format!("The form was not accepted: {flaw}."),
     )
+}
+
+fn user_changed() -> Response {
+    pages::error_with_link(StatusCode::CONFLICT, &text::of("user-changed"), paths::ACCOUNT)
 }
 
 fn forged(mismatch: csrf::Mismatch) -> Response {

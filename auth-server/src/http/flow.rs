@@ -65,7 +65,8 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
 }
 
 /// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the page for the code of a
-/// device or to that of the passkeys. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a password for it.
+/// device or to one that requires a recent sign-in. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a
+/// password for it.
 pub(super) async fn find(
     app: &App,
     flow: Option<&str>,
@@ -74,10 +75,8 @@ pub(super) async fn find(
 ) -> Result<Option<FlowRequest>, FlowError> {
     match flow {
         None => Ok(None),
-        Some(paths::PASSKEYS_FLOW) => match &app.relying_party {
-            Some(_) => Ok(None),
-            None => Err(FlowError::NotFound),
-        },
+        Some(paths::PASSKEYS) if app.relying_party.is_none() => Err(FlowError::NotFound),
+        Some(flow) if paths::requires_recent_sign_in(flow) => Ok(None),
         Some(flow) if paths::is_device_flow(flow) => match &app.grants.device_authorization {
             Some(_) => Ok(None),
             None => Err(FlowError::NotFound),
@@ -90,8 +89,8 @@ pub(super) async fn find(
 }
 
 /// Returns the `Set-Cookie` value by which the browser keeps a flow for the page behind a mailed link, whose path is `page`. The browser
-/// sends the cookie to that page alone. Without a flow, the value removes the cookie. A flow that leads to the page for the code of a device
-/// counts as none, because it is not bound to the browser.
+/// sends the cookie to that page alone. Without a flow, the value removes the cookie. A flow that is no authorization
+/// request counts as none, because it is not bound to the browser.
 pub(super) fn interrupted_cookie(flow: Option<&str>, page: &str) -> HeaderValue {
     let is_sealed = |flow: &&str| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);

@@ -1,6 +1,6 @@
 //! `GET` and `POST /forgot`: request a link to choose a new password.
 
-use super::documentation::{ForgotErrors, FormErrors};
+use super::documentation::{FormErrors, LinkRequestErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow;
 use super::form_page::{FormError, FormRenderer};
@@ -48,7 +48,7 @@ fn page(form: FormState<'_>, flow: Option<&str>, email: &str) -> Response {
     responses(
         (status = 200, description = "If an account with the address exists, a mail is on its way.", body = String,
          content_type = "text/html"),
-        FormErrors, ForgotErrors,
+        FormErrors, LinkRequestErrors,
     )
 )]
 pub(crate) async fn submit(

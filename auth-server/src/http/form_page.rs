@@ -1,6 +1,6 @@
 //! Pages with a form: shown first, and shown again with an error message.
 
-use super::{reauthentication, reset, verify};
+use super::{paths, reauthentication, reset, verify};
 use crate::pages::text::{self, Text};
 use crate::pages::{self, FormState};
 use axum::extract::{FromRef, FromRequestParts};
@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use identity::passwords::PasswordFlaw;
+use identity::sessions::Session;
 use identity::{
     email_verifications, login, mail_throttle, passkeys, password_resets, passwords, sign_up, users,
 };
@@ -26,6 +27,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 pub(crate) struct FormRenderer {
     csrf: String,
     cookie: HeaderValue,
+    user: Option<i64>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for FormRenderer
@@ -36,11 +38,21 @@ where
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         let (csrf, cookie) = csrf::token(&parts.headers, &Arc::<Policy>::from_ref(state));
-        Ok(Self { csrf, cookie })
+        Ok(Self {
+            csrf,
+            cookie,
+            user: None,
+        })
     }
 }
 
 impl FormRenderer {
+    /// Shows the page to the user of this session. Its forms have no effect if another user is signed in when they are submitted.
+    pub(crate) fn for_user(mut self, session: &Session) -> Self {
+        self.user = Some(session.user.id);
+        self
+    }
+
     /// Returns the anti-forgery token, which only this browser has.
     pub(crate) fn csrf(&self) -> &str {
         &self.csrf
@@ -50,6 +62,7 @@ impl FormRenderer {
     pub(crate) fn show(self, page: impl FnOnce(FormState<'_>) -> Response) -> Response {
         let html = page(FormState {
             csrf: &self.csrf,
+            user: self.user,
             error: None,
         });
         (set_cookie(self.cookie), html).into_response()
@@ -68,6 +81,7 @@ impl FormRenderer {
         };
         let html = page(FormState {
             csrf: &self.csrf,
+            user: self.user,
             error: Some(&correctable.message),
         });
         let mut response = (correctable.status, set_cookie(self.cookie), html).into_response();
@@ -143,10 +157,11 @@ impl From<login::Error> for FormError {
     fn from(error: login::Error) -> Self {
         let unauthorized = |message| Self::new(StatusCode::UNAUTHORIZED, &message);
         match error {
-            login::Error::WrongCredentials => unauthorized(text::of("wrong-credentials")),
+            login::Error::WrongCredentials | login::Error::NoPassword => {
+                unauthorized(text::of("wrong-credentials"))
+            }
             login::Error::CodeMissing(_) | login::Error::WrongCode => unauthorized(text::of("wrong-code")),
-            login::Error::SignedOut => unauthorized(text::of("session-ended")),
-            login::Error::SignInTooOld => Self::invalid(&text::of("password-again")),
+            login::Error::SignedOut | login::Error::SignInTooOld => unauthorized(text::of("session-ended")),
             login::Error::CaptchaRequired => Self::invalid(&text::of("captcha-required")),
             login::Error::Locked { retry_after } => Self::too_many(text::of("sign-in-locked"), retry_after),
             login::Error::StoreUnavailable(_) | login::Error::CaptchaUnavailable(_) => {
@@ -256,7 +271,7 @@ impl From<email_verifications::Error> for FormError {
             email_verifications::Error::Credentials(login::Error::WrongCredentials) => {
                 verify::wrong_password()
             }
-            email_verifications::Error::Credentials(error) => reauthentication::error(error),
+            email_verifications::Error::Credentials(error) => reauthentication::error(error, paths::ACCOUNT),
             email_verifications::Error::EmailTaken => {
                 Self::Final(pages::error(StatusCode::CONFLICT, &text::of("verify-taken")))
             }

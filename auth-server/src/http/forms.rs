@@ -15,6 +15,21 @@ macro_rules! csrf_protected {
     )+ };
 }
 
+/// Implements [`CsrfProtected`] for forms that only the user to whom they were shown may submit.
+macro_rules! of_one_user {
+    ($($form:ty),+ $(,)?) => { $(
+        impl CsrfProtected for $form {
+            fn csrf(&self) -> &str {
+                &self.csrf
+            }
+
+            fn user(&self) -> Option<&str> {
+                Some(&self.user)
+            }
+        }
+    )+ };
+}
+
 /// Implements the answer of an authenticator for forms with its credential.
 macro_rules! passkey_answers {
     ($($form:ty),+ $(,)?) => { $(
@@ -53,7 +68,8 @@ pub(crate) struct SignInForm {
     recaptcha: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or `account:passkeys`.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page that requires a
+    /// recent sign-in.
     pub(crate) flow: Option<String>,
 }
 
@@ -74,7 +90,8 @@ pub(crate) struct SecondStepForm {
     pub(crate) user: String,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or `account:passkeys`.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page that requires a
+    /// recent sign-in.
     pub(crate) flow: Option<String>,
 }
 
@@ -87,7 +104,8 @@ pub(crate) struct PasskeySignInForm {
     credential: String,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or `account:passkeys`.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page that requires a
+    /// recent sign-in.
     pub(crate) flow: Option<String>,
 }
 
@@ -122,12 +140,12 @@ pub(crate) struct ConsentForm {
 /// The form to change a password.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct PasswordForm {
-    /// The account's password.
-    pub(crate) current_password: String,
-    /// The password that replaces it.
+    /// The password that replaces the present one, if there is one.
     pub(crate) new_password: String,
     /// The value of the csrf cookie.
     csrf: String,
+    /// The id of the user to whom the form was shown.
+    user: String,
     /// The authorization flow that continues after the change.
     pub(crate) flow: Option<String>,
 }
@@ -219,14 +237,14 @@ pub(crate) struct DeviceDecisionForm {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FlowQuery {
-    /// The authorization flow that the page belongs to.
+    /// As the `flow` of the sign-in form.
     pub(crate) flow: Option<String>,
 }
 
-/// The query of the consent page.
+/// The query of a page to which a flow leads right after sign-in.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct ConsentQuery {
+pub(crate) struct AfterSignInQuery {
     /// The authorization flow that the page belongs to.
     pub(crate) flow: Option<String>,
     /// Present right after sign-in.
@@ -259,7 +277,6 @@ csrf_protected!(
     PasskeySignInForm,
     SignUpForm,
     ConsentForm,
-    PasswordForm,
     SignOutForm,
     ForgotForm,
     ResetForm,
@@ -267,5 +284,7 @@ csrf_protected!(
     DeviceForm,
     DeviceDecisionForm,
 );
+
+of_one_user!(PasswordForm);
 
 passkey_answers!(PasskeySignInForm);

@@ -1,12 +1,13 @@
-//! `GET` and `POST /password`: change the password, required after sign-in with an initial password.
+//! `GET` and `POST /password`: change or set the password, required after sign-in with an initial password.
 
 use super::browser::BrowserSession;
-use super::documentation::{FormErrors, PasswordErrors, SessionErrors};
+use super::documentation::{FormErrors, OtherUserErrors, PasswordErrors, SessionErrors};
 use super::extract::{PageQuery, SessionForm};
+use super::flow::FlowError;
 use super::form_page::{FormError, FormRenderer};
-use super::forms::{FlowQuery, PasswordForm};
+use super::forms::{AfterSignInQuery, PasswordForm};
 use super::paths;
-use super::reauthentication;
+use super::reauthentication::{self, require_recent};
 use super::redirects::see_other;
 use crate::pages::{self, FormState};
 use axum::extract::State;
@@ -14,36 +15,36 @@ use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use foundation::context::RequestContext;
 use identity::Identity;
-use identity::login;
-use identity::login::change_password;
-use identity::passwords::Password;
+use identity::password_changes::change_password;
 use identity::sessions::Session;
 use web::Context;
 use web::cookies;
 
 /// Show the page to change the password
 ///
-/// For signed-in users, including those who must replace their initial password.
+/// For users who signed in within the last ten minutes, including those who must replace their initial password. Within an authorization
+/// flow, a user who signs in again comes back if the password is an initial one, and otherwise goes on without a change.
 #[utoipa::path(
-    get, path = paths::PASSWORD, operation_id = "showPassword", tag = "Pages", params(FlowQuery),
+    get, path = paths::PASSWORD, operation_id = "showPassword", tag = "Pages", params(AfterSignInQuery),
     security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "Not signed in. Redirect to the sign-in page.", headers(("Location"))),
+        (status = 303, description = "Redirect to the sign-in page, which leads back.", headers(("Location"))),
         SessionErrors,
     )
 )]
 pub(crate) async fn show(
     State(identity): State<Identity>,
-    PageQuery(query): PageQuery<FlowQuery>,
+    Context(context): Context,
+    PageQuery(query): PageQuery<AfterSignInQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
-) -> Response {
-    let flow = query.flow.as_deref();
-    match session {
-        Some(session) => renderer.show(|form| page(&identity, form, &session, flow)),
-        None => see_other(&paths::sign_in(flow)),
-    }
+) -> Result<Response, FlowError> {
+    let (flow, just_signed_in) = (query.flow.as_deref(), query.signed_in.is_some());
+    let session = require_recent(session, paths::PASSWORD, flow, just_signed_in, &context)?;
+    Ok(renderer
+        .for_user(&session)
+        .show(|form| page(&identity, form, &session, flow)))
 }
 
 fn page(identity: &Identity, form: FormState<'_>, session: &Session, flow: Option<&str>) -> Response {
@@ -69,13 +70,14 @@ pub(crate) async fn find_page() -> Response {
 
 /// Submit the form to change the password
 ///
-/// Ends all of the user's sessions, including this one, and revokes their tokens. The user must sign in again.
+/// Requires a sign-in within the last ten minutes. Ends all of the user's sessions, including this one, and revokes their tokens. The user
+/// must sign in again.
 #[utoipa::path(
     post, path = paths::PASSWORD, operation_id = "submitPassword", tag = "Pages", security((), ("session" = [])),
     request_body(content = PasswordForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
-        FormErrors, PasswordErrors,
+        FormErrors, PasswordErrors, OtherUserErrors,
     )
 )]
 pub(crate) async fn submit(
@@ -83,19 +85,18 @@ pub(crate) async fn submit(
     Context(context): Context,
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<PasswordForm>,
-) -> Response {
+) -> Result<Response, FlowError> {
     let flow = fields.flow.as_deref();
-    let sign_in = see_other(&paths::sign_in(flow));
-    let Some(session) = session else {
-        return sign_in;
-    };
-    match change(&identity, &session, &fields, &context).await {
+    let session = require_recent(session, paths::PASSWORD, flow, false, &context)?;
+    Ok(match change(&identity, &session, &fields, &context).await {
         Ok(()) => {
             let cookie = (header::SET_COOKIE, cookies::clear_sid());
-            (AppendHeaders([cookie]), sign_in).into_response()
+            (AppendHeaders([cookie]), see_other(&paths::sign_in(flow))).into_response()
         }
-        Err(error) => renderer.show_again(error, |form| page(&identity, form, &session, flow)),
-    }
+        Err(error) => renderer
+            .for_user(&session)
+            .show_again(error, |form| page(&identity, form, &session, flow)),
+    })
 }
 
 async fn change(
@@ -107,12 +108,7 @@ async fn change(
     let new = identity
         .passwords
         .parse_new_for(&fields.new_password, &session.user.email)?;
-    // Text that cannot be any password is not the current one.
-    let current =
-        Password::parse(&fields.current_password).map_err(|_| reauthentication::wrong_password())?;
-    match change_password(identity, session, current, new, context).await {
-        Err(login::Error::WrongCredentials) => Err(reauthentication::wrong_password()),
-        Ok(()) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    change_password(identity, session, None, new, context)
+        .await
+        .map_err(|error| reauthentication::error(error, paths::PASSWORD))
 }

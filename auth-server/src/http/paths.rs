@@ -16,6 +16,7 @@ pub(crate) const ACCOUNT_SESSIONS_END_OTHERS: &str = "/account/sessions/end-othe
 pub(crate) const ACCOUNT_APP_DISCONNECT: &str = "/account/apps/disconnect";
 pub(crate) const ACCOUNT_EMAIL: &str = "/account/email";
 pub(crate) const ACCOUNT_EMAIL_CONFIRMATION: &str = "/account/email/confirmation";
+pub(crate) const ACCOUNT_PASSWORD_REMOVAL: &str = "/account/password/removal";
 pub(crate) const ACCOUNT_EXPORT: &str = "/account/export";
 pub(crate) const ACCOUNT_DELETION: &str = "/account/deletion";
 pub(crate) const TWO_STEP: &str = "/account/two-step";
@@ -42,8 +43,9 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 /// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
 /// The sealed text of an authorization flow has no colon.
 const DEVICE_FLOW: &str = "device:";
-/// The `flow` of a user who signs in again, to come to the page of the passkeys.
-pub(crate) const PASSKEYS_FLOW: &str = "account:passkeys";
+/// The pages that require a recent sign-in. The path of one is the `flow` of a user who signs in to come there. The sealed text of an
+/// authorization flow has no slash.
+const RECENT_SIGN_IN_PAGES: [&str; 5] = [PASSWORD, ACCOUNT_EMAIL, TWO_STEP, PASSKEYS, ACCOUNT_DELETION];
 
 /// Returns the path of the sign-in page, within an authorization flow if there is one.
 pub(crate) fn sign_in(flow: Option<&str>) -> String {
@@ -77,6 +79,11 @@ pub(crate) fn is_device_flow(flow: &str) -> bool {
     flow.starts_with(DEVICE_FLOW)
 }
 
+/// Returns whether a `flow` leads to a page that requires a recent sign-in.
+pub(crate) fn requires_recent_sign_in(flow: &str) -> bool {
+    RECENT_SIGN_IN_PAGES.contains(&flow)
+}
+
 /// Returns the `flow` of a browser on its way to the page for the code of a device.
 pub(crate) fn device_flow(code: Option<&UserCode>) -> String {
     let code = code.map(UserCode::to_string).unwrap_or_default();
@@ -94,10 +101,10 @@ pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
 }
 
 /// Returns the path of the page on which a flow continues for a user who is signed in, with these further parameters: the consent page,
-/// that for the code of a device, or that of the passkeys.
+/// that for the code of a device, or one that requires a recent sign-in.
 pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
-    if flow == PASSKEYS_FLOW {
-        return with_query(PASSKEYS, further);
+    if requires_recent_sign_in(flow) {
+        return with_query(flow, further);
     }
     let flow = known_length(flow);
     let (page, parameter) = match flow.strip_prefix(DEVICE_FLOW) {

@@ -1,28 +1,48 @@
-//! The credentials that a signed-in user presents again on a page, for a sensitive change of the account.
+//! The recent sign-in that pages require for a sensitive change of the account.
 
+use super::consent::require_session;
+use super::flow::FlowError;
 use super::form_page::FormError;
 use super::paths;
 use super::redirects::see_other;
-use crate::pages::text;
-use identity::credential_check::PresentedCredentials;
+use crate::pages::{self, text};
+use axum::http::StatusCode;
+use foundation::context::RequestContext;
 use identity::login;
-use identity::passwords::Password;
 use identity::second_factor::Otp;
+use identity::sessions::Session;
 
-/// Returns the password and the one-time code of a form, as [`presented`] does; `None` if the form has no password.
-pub(super) fn presented_if_asked(
-    password: Option<&str>,
-    otp: Option<&str>,
-) -> Result<Option<PresentedCredentials>, FormError> {
-    let password = password.filter(|password| !password.is_empty());
-    password.map(|password| presented(password, otp)).transpose()
+/// Returns the session if its sign-in is recent. Fails with a redirect to the sign-in page, from which the user comes to the page with the
+/// path `page`, or with that of [`require_session`]. Right after the sign-in, fails with a redirect to the page.
+pub(super) fn require_recent_sign_in(
+    session: Option<Session>,
+    page: &'static str,
+    just_signed_in: bool,
+    context: &RequestContext,
+) -> Result<Session, FlowError> {
+    let session = require_session(session, Some(page), just_signed_in)?;
+    require_recent(Some(session), page, None, just_signed_in, context)
 }
 
-/// Returns the password and the one-time code of a form. Malformed ones are reported as wrong; an empty code counts as absent.
-pub(super) fn presented(password: &str, otp: Option<&str>) -> Result<PresentedCredentials, FormError> {
-    let password = Password::parse(password).map_err(|_| wrong_password())?;
-    let otp = otp.filter(|otp| !otp.is_empty()).map(code).transpose()?;
-    Ok(PresentedCredentials { password, otp })
+/// Returns the session as [`require_recent_sign_in`] does, also one in which an initial password must be replaced. `flow` is the
+/// authorization flow in which the user signs in, if there is one.
+pub(super) fn require_recent(
+    session: Option<Session>,
+    page: &'static str,
+    flow: Option<&str>,
+    just_signed_in: bool,
+    context: &RequestContext,
+) -> Result<Session, FlowError> {
+    let response = match session {
+        // The address must not say so later, when the session has ended.
+        Some(session) if session.has_recent_sign_in(context.now) => match just_signed_in {
+            true => see_other(page),
+            false => return Ok(session),
+        },
+        None if just_signed_in => pages::error(StatusCode::BAD_REQUEST, &text::of("cookie-dropped")),
+        _ => see_other(&paths::sign_in(flow.or(Some(page)))),
+    };
+    Err(FlowError::Response(response))
 }
 
 /// Returns the one-time code of a form. A malformed one is reported as wrong.
@@ -30,21 +50,16 @@ pub(super) fn code(otp: &str) -> Result<Otp, FormError> {
     Otp::parse(otp.trim()).map_err(|_| wrong_code())
 }
 
-/// Returns the error of a form whose credentials were not verified. If the session ended meanwhile, the browser is sent to the sign-in
-/// page.
-pub(super) fn error(error: login::Error) -> FormError {
+/// Returns the error of a form whose recent sign-in or code was not verified. If the session ended or the credentials changed meanwhile,
+/// the browser is sent to the sign-in page, from which the user comes to the page with the path `page`.
+pub(super) fn error(error: login::Error, page: &'static str) -> FormError {
     match error {
-        login::Error::WrongCredentials => wrong_password(),
         login::Error::WrongCode => wrong_code(),
-        login::Error::CodeMissing(_) => FormError::invalid(&text::of("code-missing")),
-        login::Error::SignedOut => FormError::Final(see_other(paths::SIGN_IN)),
+        login::Error::SignedOut | login::Error::WrongCredentials | login::Error::SignInTooOld => {
+            FormError::Final(see_other(&paths::sign_in(Some(page))))
+        }
         error => error.into(),
     }
-}
-
-/// Returns the error of a form whose password is wrong.
-pub(super) fn wrong_password() -> FormError {
-    FormError::invalid(&text::of("wrong-current-password"))
 }
 
 fn wrong_code() -> FormError {

@@ -30,6 +30,7 @@ use web::cookies;
 /// Show the sign-in page
 ///
 /// Outside an authorization flow, a signed-in user comes to the account. Within a flow, the form suggests the `login_hint` of the request.
+/// A signed-in user who must sign in again before a change of the account sees the address of that account.
 /// If the browser has the cookie of a session that ended, the page says why it did.
 #[utoipa::path(
     get, path = paths::SIGN_IN, operation_id = "showSignIn", tag = "Pages", params(FlowQuery),
@@ -60,15 +61,24 @@ pub(crate) async fn show(
     };
     let begun = flow::find(&app, flow, cookie, context.now).await?;
     let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
+    let returning = session.filter(|_| flow.is_some_and(paths::requires_recent_sign_in));
+    if let (Some(session), Some(flow)) = (&returning, flow)
+        && session.has_recent_sign_in(context.now)
+    {
+        return Ok(see_other(&paths::continuation(flow, &[])));
+    }
+    let email = returning.as_ref().map(|session| session.user.email.as_str());
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
             form,
             flow,
             end: end.map(|(reason, at)| pages::EndNotice::new(reason, at, context.now)),
-            email: hint.unwrap_or_default(),
+            sign_in_is_too_old: returning.is_some(),
+            email: hint.or(email).unwrap_or_default(),
             captcha: None,
             passkey: passkey::challenge(&app, form.csrf, flow, &context),
-            sign_up: sign_up_path(&app.identity, flow),
+            // A new account has no use for the page that follows.
+            sign_up: sign_up_path(&app.identity, flow).filter(|_| returning.is_none()),
             forgot: paths::of_flow(paths::FORGOT, flow),
         })
     }))
@@ -124,6 +134,7 @@ fn show_again(
             form,
             flow,
             end: None,
+            sign_in_is_too_old: false,
             email,
             // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
             captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),

@@ -64,7 +64,8 @@ fn page(
         email: &link.mailed_to,
         is_change: link.is_change(),
         account: &link.user.email,
-        created: text::duration(context.now.since(link.user.created_at)),
+        created: link.user.created_at,
+        now: context.now,
         asks_password,
         offers_reset: asks_password && !link.is_change() && !link.user.email_verified,
     })

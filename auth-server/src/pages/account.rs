@@ -7,8 +7,7 @@ mod two_step;
 pub(crate) use deletion::{DeletionPage, deletion};
 pub(crate) use email::{EmailPage, email};
 pub(crate) use two_step::{
-    TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, recovery_codes, two_step_enrollment, two_step_off,
-    two_step_on,
+    TwoStepEnrollmentPage, recovery_codes, two_step_enrollment, two_step_off, two_step_on,
 };
 
 use super::user_agent;
@@ -46,6 +45,7 @@ struct AccountTemplate<'a> {
     email: &'a str,
     email_verified: bool,
     mfa_enabled: bool,
+    has_password: bool,
     /// The number of passkeys; `None` if no passkey can belong to this installation.
     passkeys: Option<u64>,
     /// Whether to offer a passkey above all else.
@@ -53,13 +53,13 @@ struct AccountTemplate<'a> {
     sessions: Vec<SessionItem>,
     apps: Vec<AppItem<'a>>,
     events: Vec<EventItem<'a>>,
+    now: Timestamp,
 }
 
 struct SessionItem {
     id: i64,
     browser: String,
-    /// The time of the last use, in words.
-    last_used: String,
+    last_used: Timestamp,
     address: String,
     is_current: bool,
 }
@@ -69,22 +69,21 @@ struct AppItem<'a> {
     name: &'a str,
     /// The granted access, in words.
     scopes: Vec<String>,
-    last_used: Option<String>,
+    last_used: Option<Timestamp>,
 }
 
 struct EventItem<'a> {
     what: String,
-    when: String,
+    at: Timestamp,
     address: Option<&'a str>,
 }
 
 /// Renders the account.
 pub(crate) fn account(page: &AccountPage<'_>) -> Response {
-    let since = |at: Timestamp| text::duration(page.now.since(at));
     let sessions = page.sessions.iter().map(|own| SessionItem {
         id: own.session.id,
         browser: user_agent::in_words(own.session.user_agent.as_deref()),
-        last_used: since(own.session.last_seen_at),
+        last_used: own.session.last_seen_at,
         address: own
             .session
             .address
@@ -96,12 +95,12 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
         id: &app.id,
         name: &app.access.client_name,
         scopes: app.access.scope.split(' ').map(text::scope).collect(),
-        last_used: app.access.last_used_at.map(since),
+        last_used: app.access.last_used_at,
     });
     let events = page.events.iter().filter_map(|event| {
         Some(EventItem {
             what: event_in_words(event)?,
-            when: since(event.at),
+            at: event.at,
             address: event.address.as_deref(),
         })
     });
@@ -114,11 +113,13 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             email: &page.account.user.email,
             email_verified: page.account.user.email_verified,
             mfa_enabled: page.account.mfa_enabled,
+            has_password: page.account.has_password,
             passkeys,
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
             sessions: sessions.collect(),
             apps: apps.collect(),
             events: events.take(SHOWN_EVENTS).collect(),
+            now: page.now,
         },
     )
 }
@@ -142,6 +143,7 @@ fn event_in_words(event: &SecurityEvent) -> Option<String> {
         "authn_mfa_disabled" => text::of("event-two-step-off"),
         "authn_recovery_code_used" => text::of("event-recovery-code"),
         "authn_passkey_added" => text::of("event-passkey-added"),
+        "authn_password_removed" => text::of("event-password-removed"),
         "authn_passkey_removed" => text::of("event-passkey-removed"),
         "authn_login_unlock" => text::of("event-unlocked"),
         "privilege_permissions_changed" => text::of("event-role-changed"),

@@ -5,6 +5,7 @@ use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use identity::passkeys::{Challenge, Passkey};
+use identity::users::account::Account;
 
 /// A challenge with the script that asks an authenticator for the answer.
 pub(crate) struct PasskeyChallenge {
@@ -31,17 +32,15 @@ impl PasskeyChallenge {
 /// The passkeys of a user.
 pub(crate) struct PasskeysPage<'a> {
     pub(crate) form: FormState<'a>,
+    pub(crate) account: &'a Account,
     pub(crate) passkeys: &'a [Passkey],
-    /// Whether the user signed in recently enough to add and remove passkeys.
-    pub(crate) can_change: bool,
+    pub(crate) can_remove_password: bool,
     /// The challenge for a new passkey; `None` if the user can add none.
     pub(crate) challenge: Option<PasskeyChallenge>,
     /// The name that was entered for a new passkey.
     pub(crate) name: Option<&'a str>,
     /// The `User-Agent` header of the browser, which suggests a name.
     pub(crate) user_agent: Option<&'a str>,
-    /// The path of the page to sign in again.
-    pub(crate) sign_in: String,
     pub(crate) now: Timestamp,
 }
 
@@ -49,40 +48,43 @@ pub(crate) struct PasskeysPage<'a> {
 #[template(path = "passkeys.html")]
 struct PasskeysTemplate<'a> {
     form: FormState<'a>,
+    /// The address of the account.
+    email: &'a str,
     passkeys: Vec<PasskeyItem<'a>>,
-    can_change: bool,
     challenge: Option<PasskeyChallenge>,
     name: String,
-    sign_in: String,
+    has_password: bool,
+    can_remove_password: bool,
+    now: Timestamp,
 }
 
 struct PasskeyItem<'a> {
     id: i64,
     name: &'a str,
     is_synced: bool,
-    /// The time since it was added, in words.
-    added: String,
-    last_used: Option<String>,
+    added: Timestamp,
+    last_used: Option<Timestamp>,
 }
 
 /// Renders the passkeys of a user.
 pub(crate) fn passkeys(page: PasskeysPage<'_>) -> Response {
-    let since = |at: Timestamp| text::duration(page.now.since(at));
     let items = page.passkeys.iter().map(|passkey| PasskeyItem {
         id: passkey.id,
         name: &passkey.name,
         is_synced: passkey.is_synced,
-        added: since(passkey.created_at),
-        last_used: passkey.last_used_at.map(since),
+        added: passkey.created_at,
+        last_used: passkey.last_used_at,
     });
     let name = page.name.map(str::to_owned);
     let template = PasskeysTemplate {
         form: page.form,
+        email: &page.account.user.email,
         passkeys: items.collect(),
-        can_change: page.can_change,
         challenge: page.challenge,
         name: name.unwrap_or_else(|| user_agent::in_words(page.user_agent)),
-        sign_in: page.sign_in,
+        has_password: page.account.has_password,
+        can_remove_password: page.can_remove_password,
+        now: page.now,
     };
     render(&text::of("passkeys").plain(), &template)
 }

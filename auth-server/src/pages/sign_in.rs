@@ -1,7 +1,8 @@
 //! The pages of a sign-in.
 
 use super::passkeys::PasskeyChallenge;
-use super::{CONTENT_SECURITY_POLICY, FormState, render, set_policy, text};
+use super::text::{self, Text};
+use super::{CONTENT_SECURITY_POLICY, FormState, render, set_policy};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -19,6 +20,8 @@ pub(crate) struct SignInPage<'a> {
     pub(crate) flow: Option<&'a str>,
     /// Why the former session of the browser ended, if it did before its lifetime.
     pub(crate) end: Option<EndNotice>,
+    /// Whether the user is signed in, but not recently enough for the page that follows.
+    pub(crate) sign_in_is_too_old: bool,
     pub(crate) email: &'a str,
     pub(crate) captcha: Option<CaptchaWidget<'a>>,
     /// The challenge for passkeys, if they can sign in.
@@ -46,7 +49,7 @@ pub(crate) struct SecondStepPage<'a> {
 
 /// Why the former session of the browser ended, in words.
 pub(crate) struct EndNotice {
-    text: String,
+    text: Text<'static>,
     /// Whether to offer a new password. It helps if a stranger may have ended the session, unless the stranger changed the address, to which
     /// the link would be mailed, or turned two-step sign-in on, which a new password leaves on.
     offers_reset: bool,
@@ -58,6 +61,7 @@ impl EndNotice {
         let (offers_reset, text) = match reason {
             EndReason::PasswordChanged => (true, text::of("ended-password-changed")),
             EndReason::PasswordReset => (true, text::of("ended-password-reset")),
+            EndReason::PasswordRemoved => (true, text::of("ended-password-removed")),
             EndReason::PasswordReplaced => (false, text::of("ended-password-replaced")),
             EndReason::EmailChanged => (false, text::of("ended-email-changed")),
             EndReason::TwoStepOn => (false, text::of("ended-two-step-on")),
@@ -80,7 +84,7 @@ impl EndNotice {
             | EndReason::AllOfUser => (false, text::of("ended-otherwise")),
         };
         Self {
-            text: text.with("time", text::duration(now.since(at))).plain(),
+            text: text.since("time", at, now),
             offers_reset,
         }
     }

@@ -3,21 +3,29 @@
 use super::presentation;
 use askama::filters::{Escaper as _, Html, HtmlSafe};
 use fluent_bundle::{FluentArgs, FluentValue};
+use foundation::clock::Timestamp;
 use foundation::duration::{self, Unit};
 use foundation::scope;
 use std::borrow::{Borrow, Cow};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 /// The characters that Fluent puts around arguments: FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
 const ISOLATE: char = '\u{2068}';
 const END_OF_ISOLATE: char = '\u{2069}';
+/// Characters for private use, around the words of a time.
+const TIME: char = '\u{e000}';
+const END_OF_TIME: char = '\u{e001}';
+/// All characters that become markup.
+const MARKS: [char; 4] = [ISOLATE, END_OF_ISOLATE, TIME, END_OF_TIME];
 
 /// A text of the catalog with its arguments. Displayed as HTML.
 #[derive(Debug)]
 pub struct Text<'a> {
     id: Cow<'a, str>,
     arguments: FluentArgs<'a>,
+    /// The time that one of the arguments tells in words.
+    time: Option<Timestamp>,
 }
 
 /// Returns the text with this id.
@@ -25,6 +33,7 @@ pub fn of<'a>(id: impl Into<Cow<'a, str>>) -> Text<'a> {
     Text {
         id: id.into(),
         arguments: FluentArgs::new(),
+        time: None,
     }
 }
 
@@ -48,11 +57,11 @@ pub(crate) fn scope(name: &str) -> String {
 }
 
 impl Text<'_> {
-    /// Sets an argument. Characters that change the direction of text are left out.
+    /// Sets an argument. Characters that change the direction of text are left out, and those with which a text is marked up.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Self {
         let mut value = value.to_string();
-        value.retain(|c| !is_directional(c));
+        value.retain(|c| !is_directional(c) && ![TIME, END_OF_TIME].contains(&c));
         self.arguments.set(name, value);
         self
     }
@@ -64,14 +73,28 @@ impl Text<'_> {
         self
     }
 
+    /// Sets an argument to the time since `at`, in words. The page has the exact time too. A text has at most one such argument.
+    #[must_use]
+    pub(crate) fn since(
+        mut self,
+        name: &'static str,
+        at: impl Borrow<Timestamp>,
+        now: impl Borrow<Timestamp>,
+    ) -> Self {
+        let words = duration(now.borrow().since(*at.borrow()));
+        self.arguments.set(name, format!("{TIME}{words}{END_OF_TIME}"));
+        self.time = Some(*at.borrow());
+        self
+    }
+
     /// Returns the text without markup.
     pub fn plain(&self) -> String {
-        self.formatted(None).replace([ISOLATE, END_OF_ISOLATE], "")
+        self.formatted(None).replace(MARKS, "")
     }
 
     /// Returns an attribute of the text without markup, with the same arguments.
     pub(crate) fn attribute(&self, name: &str) -> String {
-        self.formatted(Some(name)).replace([ISOLATE, END_OF_ISOLATE], "")
+        self.formatted(Some(name)).replace(MARKS, "")
     }
 
     fn formatted(&self, attribute: Option<&str>) -> String {
@@ -86,20 +109,31 @@ impl Text<'_> {
 impl fmt::Display for Text<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self.formatted(None);
-        for part in text.split_inclusive([ISOLATE, END_OF_ISOLATE]) {
-            let (words, element) = match part.chars().next_back() {
-                Some(ISOLATE) => (part.trim_end_matches(ISOLATE), "<bdi>"),
-                Some(END_OF_ISOLATE) => (part.trim_end_matches(END_OF_ISOLATE), "</bdi>"),
-                _ => (part, ""),
-            };
-            Html.write_escaped_str(&mut *formatter, words)?;
-            formatter.write_str(element)?;
+        for part in text.split_inclusive(MARKS) {
+            let mark = part.chars().next_back().filter(|mark| MARKS.contains(mark));
+            Html.write_escaped_str(&mut *formatter, part.trim_end_matches(MARKS))?;
+            match (mark, self.time) {
+                (Some(ISOLATE), _) => formatter.write_str("<bdi>")?,
+                (Some(END_OF_ISOLATE), _) => formatter.write_str("</bdi>")?,
+                (Some(TIME), Some(at)) => write_start_of_time(formatter, at)?,
+                (Some(END_OF_TIME), _) => formatter.write_str("</time>")?,
+                _ => {}
+            }
         }
         Ok(())
     }
 }
 
 impl HtmlSafe for Text<'_> {}
+
+/// Writes the start of an element for a time. Its title is the time in UTC, which the script of the pages replaces by the local time.
+fn write_start_of_time(formatter: &mut fmt::Formatter<'_>, at: Timestamp) -> fmt::Result {
+    let mut title = String::new();
+    write!(title, "{at}")?;
+    let (seconds, _) = title.split_once('.').unwrap_or((&title, ""));
+    let seconds = seconds.replace('T', " ");
+    write!(formatter, "<time datetime=\"{at}\" title=\"{seconds} UTC\">")
+}
 
 /// Returns whether a character changes the direction of text (UAX #9).
 fn is_directional(c: char) -> bool {
@@ -115,6 +149,20 @@ mod tests {
         let text = of("consent").with("client", "<b>\u{202e}x\u{2069}</b>");
         assert_eq!(text.to_string(), "Allow <bdi>&#60;b&#62;x&#60;/b&#62;</bdi>?");
         assert_eq!(text.plain(), "Allow <b>x</b>?");
+    }
+
+    #[test]
+    fn a_time_in_words_has_the_exact_one() {
+        let at = Timestamp::from_micros(1_000_000_500_000);
+        let now = at.after(Duration::from_secs(60));
+        let text = of("ago").since("time", at, now);
+        assert_eq!(
+            text.to_string(),
+            "<bdi><time datetime=\"1970-01-12T13:46:40.500000Z\" title=\"1970-01-12 13:46:40 UTC\">1 minute</time></bdi> ago"
+        );
+        assert_eq!(text.plain(), "1 minute ago");
+        let with_marks = of("ago").with("time", "\u{e000}x\u{e001}");
+        assert_eq!(with_marks.to_string(), "<bdi>x</bdi> ago");
     }
 
     #[test]

@@ -90,21 +90,20 @@ pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Res
     Ok(user)
 }
 
-/// Verifies the credentials of the session's user and deletes their account. An anonymized row of `users` remains, and
-/// the security events remain under a [pseudonym](pseudonyms). Returns the open transaction, in which the caller can
-/// delete the user's other data and which it must commit, and the announcement to pass to
-/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Fails with
-/// [`Error::Credentials`] if the credentials are not verified, if they change meanwhile or if the session ends
-/// meanwhile, and with [`Error::LastAdministrator`] for the last active administrator.
+/// Verifies the credentials of the session's user, or the recent sign-in if `presented` is `None`, and deletes their account. An anonymized
+/// row of `users` remains, and the security events remain under a [pseudonym](pseudonyms). Returns the open transaction, in which the
+/// caller can delete the user's other data and which it must commit, and the announcement to pass to
+/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Fails with [`Error::Credentials`] if the
+/// credentials are not verified, if they change meanwhile or if the session ends meanwhile, and with [`Error::LastAdministrator`] for the
+/// last active administrator.
 pub async fn delete(
     identity: &Identity,
     session: &Session,
-    presented: &PresentedCredentials,
+    presented: Option<&PresentedCredentials>,
     context: &RequestContext,
 ) -> Result<(Tx, PendingAnnouncement), Error> {
-    let user = &session.user;
-    let verified =
-        credential_check::reauthenticate(identity, user, presented, RequiredFactors::All, context).await?;
+    let (user, required) = (&session.user, RequiredFactors::All);
+    let verified = credential_check::prove(identity, session, presented, required, context).await?;
     let mut tx = identity.db.begin().await?;
     if !changes::anonymize(&mut tx, &verified, context.now).await? {
         drop(tx);

@@ -34,6 +34,9 @@ pub enum Error {
     /// The password is right, but the account requires a one-time code too. At a sign-in it may follow this first step.
     #[error("a one-time code or a recovery code is required")]
     CodeMissing(FirstStep),
+    /// The signed-in user who presents a password has none. A sign-in fails with [`Error::WrongCredentials`] instead.
+    #[error("the account has no password")]
+    NoPassword,
     /// The code is wrong or was used before. The password, if the operation requires it, is right.
     #[error("the one-time code is wrong or was used already")]
     WrongCode,
@@ -53,7 +56,7 @@ pub enum Error {
     #[error("the session of the caller has ended")]
     SignedOut,
     /// The user presented no credentials, and the sign-in of the session is over ten minutes old.
-    #[error("the last sign-in is over ten minutes old; the password is required")]
+    #[error("the last sign-in is over ten minutes old")]
     SignInTooOld,
     /// The password could not be hashed, or too many hashes are being computed.
     #[error(transparent)]
@@ -108,25 +111,25 @@ pub(crate) enum VerifiedFactors {
     One,
 }
 
-/// Verifies credentials that a signed-in user presents again, and returns the stored credentials that they matched.
-/// Fails like [`reserve_attempt`] and [`verify`].
-pub(crate) async fn reauthenticate(
+/// Verifies the credentials that somebody presents for the account of `user`, and returns the `stored` ones if they match. There are none if
+/// the account is disabled. Fails like [`reserve_attempt`] and [`verify`].
+pub(crate) async fn verify_for(
     identity: &Identity,
     user: &User,
+    stored: Option<StoredCredentials>,
     presented: &PresentedCredentials,
     required: RequiredFactors,
     context: &RequestContext,
 ) -> Result<StoredCredentials, Error> {
     let email = Email::parse(&user.email).map_err(|_| Error::WrongCredentials)?;
-    let stored = users::credentials_by_id(&identity.db, user.id).await?;
     let counters = reserve_attempt(identity, email.key(), stored.as_ref(), context).await?;
     verify(identity, &counters, presented, required, stored.as_ref(), context).await?;
     stored.ok_or(Error::WrongCredentials)
 }
 
 /// Returns the stored credentials of the session's user, after verifying those that the user presents. `None` presents the sign-in of
-/// the session, which counts for ten minutes and for all factors, because a sign-in requires them all. Fails like [`reauthenticate`],
-/// with [`Error::SignInTooOld`], and with [`Error::SignedOut`] if the sessions of the user have ended meanwhile.
+/// the session, which counts for ten minutes and for all factors, because a sign-in requires them all. Fails like [`verify_for`],
+/// with [`Error::NoPassword`], with [`Error::SignInTooOld`], and with [`Error::SignedOut`] if the sessions of the user have ended meanwhile.
 pub(crate) async fn prove(
     identity: &Identity,
     session: &Session,
@@ -134,18 +137,18 @@ pub(crate) async fn prove(
     required: RequiredFactors,
     context: &RequestContext,
 ) -> Result<StoredCredentials, Error> {
-    let user = &session.user;
-    if let Some(presented) = presented {
-        return reauthenticate(identity, user, presented, required, context).await;
-    }
-    if !session.has_recent_sign_in(context.now) {
+    if presented.is_none() && !session.has_recent_sign_in(context.now) {
         return Err(Error::SignInTooOld);
     }
+    let (user, epoch) = (&session.user, session.authority().epoch);
     let stored = users::credentials_by_id(&identity.db, user.id).await?;
-    let epoch = session.authority().epoch;
-    stored
-        .filter(|stored| stored.epoch == epoch)
-        .ok_or(Error::SignedOut)
+    match (presented, stored) {
+        (None, stored) => stored
+            .filter(|stored| stored.epoch == epoch)
+            .ok_or(Error::SignedOut),
+        (Some(_), Some(stored)) if stored.password_hash.is_none() => Err(Error::NoPassword),
+        (Some(presented), stored) => verify_for(identity, user, stored, presented, required, context).await,
+    }
 }
 
 /// Locks the row of the caller's session until the transaction ends. Fails with [`Error::SignedOut`] if the session has
@@ -210,14 +213,14 @@ pub(crate) async fn verify(
     .await
 }
 
-/// Returns whether the presented password is that of the account. Takes the same time if there is no account.
+/// Returns whether the presented password is that of the account. Takes the same time if there is no account, or if it has no password.
 async fn matches_password(
     identity: &Identity,
     presented: &PresentedCredentials,
     stored: Option<&StoredCredentials>,
 ) -> Result<bool, Error> {
     let imported_cost = users::highest_imported_cost(&identity.db).await?;
-    let hash = stored.map(|stored| stored.password_hash.clone());
+    let hash = stored.and_then(|stored| stored.password_hash.clone());
     let verification = identity
         .passwords
         .verify(presented.password.clone(), hash, imported_cost);

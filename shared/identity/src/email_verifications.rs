@@ -221,7 +221,7 @@ pub async fn confirm(
     Ok(())
 }
 
-/// Verifies the password of a link's user, under the limits of failed sign-ins.
+/// Verifies the password of a link's user, under the limits of failed sign-ins. The bearer of the link does not learn whether there is one.
 async fn verify_password(
     identity: &Identity,
     user: &User,
@@ -230,7 +230,8 @@ async fn verify_password(
 ) -> Result<(), credential_check::Error> {
     let presented = PresentedCredentials { password, otp: None };
     let required = RequiredFactors::Password;
-    credential_check::reauthenticate(identity, user, &presented, required, context)
+    let stored = users::credentials_by_id(&identity.db, user.id).await?;
+    credential_check::verify_for(identity, user, stored, &presented, required, context)
         .await
         .map(|_| ())
 }

@@ -58,6 +58,7 @@ macro_rules! end_reasons {
 end_reasons! {
     PasswordChanged: "password_changed", "the user changed the password";
     PasswordReset: "password_reset", "the user reset the password";
+    PasswordRemoved: "password_removed", "the user removed the password";
     PasswordReplaced: "password_replaced", "an administrator replaced the user's password";
     EmailChanged: "email_changed", "the user changed the e-mail address";
     TwoStepOn: "two_step_on", "the user turned two-step sign-in on";

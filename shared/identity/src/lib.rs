@@ -19,6 +19,7 @@ pub mod mail_throttle;
 pub mod mailed_tokens;
 pub mod mfa;
 pub mod passkeys;
+pub mod password_changes;
 pub mod password_resets;
 pub mod passwords;
 mod recovery_codes;

@@ -1,4 +1,4 @@
-//! Signing in, signing out and changing a password, for the issuer's pages and for the API.
+//! Signing in and out, for the issuer's pages and for the API.
 
 use crate::authentication_methods::AuthenticationMethods;
 pub use crate::credential_check::Error;
@@ -10,10 +10,8 @@ use crate::passwords::Password;
 use crate::second_factor::Otp;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
-use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
-use audit::mail::Notice;
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -177,58 +175,15 @@ async fn authenticate(
 
 /// Stores a new hash of a right password if the present one is outdated. If this fails, the next sign-in tries again.
 async fn renew_hash(identity: &Identity, password: Password, verified: &StoredCredentials) {
-    let stored = &verified.password_hash;
+    let Some(stored) = &verified.password_hash else {
+        return;
+    };
     let Some(hash) = identity.passwords.rehash_if_outdated(password, stored).await else {
         return;
     };
     if let Err(error) = users::update_hash(&identity.db, verified, &hash).await {
         tracing::warn!(%error, "the new hash of a password was not stored");
     }
-}
-
-/// Verifies the current password of a session's user and replaces it by `new`. Requires no one-time code. Ends every
-/// session, refresh token and access token of the user, including this session, and mails the user a notice. Fails with
-/// [`Error::WrongCredentials`] if `current` is wrong or the credentials change meanwhile, and with [`Error::SignedOut`]
-/// if the session ends meanwhile.
-pub async fn change_password(
-    identity: &Identity,
-    session: &Session,
-    current: Password,
-    new: Password,
-    context: &RequestContext,
-) -> Result<(), Error> {
-    let user_id = session.user.id;
-    let presented = PresentedCredentials {
-        password: current,
-        otp: None,
-    };
-    let verified = credential_check::reauthenticate(
-        identity,
-        &session.user,
-        &presented,
-        RequiredFactors::Password,
-        context,
-    )
-    .await?;
-    let hash = identity.passwords.hash(new).await?;
-
-    let mut tx = identity.db.begin().await?;
-    if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
-        return Err(Error::WrongCredentials);
-    }
-    credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, user_id, EndReason::PasswordChanged, context).await?;
-    Event::success(EventName::PasswordChange)
-        .user(user_id)
-        .record(&mut tx, context)
-        .await?;
-    let (mails, to) = (&identity.mails, session.user.recipient());
-    mails
-        .send_notice(&mut tx, to, Notice::PasswordChanged, context)
-        .await?;
-    tx.commit().await?;
-    identity.revocations.announce(announcement).await;
-    Ok(())
 }
 
 /// Ends a session, and revokes the refresh families of first-party clients that were created in it.

@@ -62,9 +62,10 @@ pub async fn enroll(
 pub async fn pending(
     identity: &Identity,
     session: &Session,
+    context: &RequestContext,
 ) -> Result<Option<Enrollment>, credential_check::Error> {
     let user = &session.user;
-    let Some(sealed) = totp::find_pending(&identity.db, user.id).await? else {
+    let Some(sealed) = totp::find_pending(&identity.db, user.id, context.now).await? else {
         return Ok(None);
     };
     let key = &identity.account_key;
@@ -82,7 +83,8 @@ pub async fn confirm(
     context: &RequestContext,
 ) -> Result<(Vec<String>, Secret), Error> {
     let (db, key, user) = (&identity.db, &identity.account_key, &session.user);
-    let pending = totp::find_pending(db, user.id).await?.ok_or(Error::NotEnabled)?;
+    let pending = totp::find_pending(db, user.id, context.now).await?;
+    let pending = pending.ok_or(Error::NotEnabled)?;
     let verification = async {
         let step = totp::matching_step(key, user.id, &pending, otp.expose(), context.now)?;
         Ok((

@@ -32,13 +32,12 @@ use webauthn_rs::prelude::{Passkey as Credential, WebauthnError};
 /// The columns of [`Passkey`].
 macro_rules! columns {
     () => {
-        "id, name, is_synced, created_at, last_used_at"
+        "id, name, is_synced, created_at, last_used_at, credential_id"
     };
 }
 
 sql! {
     LIST = concat!("SELECT ", columns!(), " FROM passkeys WHERE user_id = $1 ORDER BY id");
-    LIST_CREDENTIAL_IDS = "SELECT credential_id FROM passkeys WHERE user_id = $1";
     // Returns the number of passkeys that the user had before. `id + 0` is compared in place of `id`, so that PostgreSQL finds the passkeys
     // by their user.
     INSERT = "INSERT INTO passkeys (user_id, credential_id, credential, name, is_synced, created_at, challenged_at)
@@ -51,6 +50,7 @@ sql! {
     CLAIM = "UPDATE passkeys SET credential = $4, is_synced = $5, challenged_at = $3, last_used_at = $6
              WHERE id = $1 AND challenged_at = $2 AND challenged_at < $3";
     RENAME = concat!("UPDATE passkeys SET name = $3 WHERE id = $1 AND user_id = $2 RETURNING ", columns!());
+    FIND_USED = "SELECT id FROM passkeys WHERE user_id = $1 AND last_used_at IS NOT NULL LIMIT 1";
     DELETE = "DELETE FROM passkeys WHERE id = $1 AND user_id = $2";
     DELETE_ALL = "DELETE FROM passkeys WHERE user_id = $1";
 }
@@ -71,6 +71,9 @@ pub struct Passkey {
     /// The time of the last sign-in with it; null if there was none.
     #[schema(required)]
     pub last_used_at: Option<Timestamp>,
+    /// The id of the credential. An authenticator that has it does not add another one.
+    #[serde(skip)]
+    credential_id: Vec<u8>,
 }
 
 /// The reason why a passkey was not added, used or removed.
@@ -123,6 +126,17 @@ struct Stored {
     email_key: String,
 }
 
+/// The result of the removal of a passkey. All but [`Removed`](Self::Removed) are without effect.
+#[derive(Debug)]
+pub enum Removal {
+    /// The passkey is removed. Holds the new `sid` of the caller's session.
+    Removed(Secret),
+    /// The user has no passkey with this id.
+    Unknown,
+    /// The user has no password, and no other passkey has signed in.
+    OnlyWayToSignIn,
+}
+
 /// Returns the passkeys of a user, the oldest first.
 pub async fn list(db: &Db, user_id: i64) -> Result<Vec<Passkey>, db::Error> {
     fetch_all!(db.reader(), Passkey, LIST, user_id)
@@ -148,9 +162,8 @@ pub async fn rename(
     Ok(renamed)
 }
 
-/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and removes a passkey. Returns the new `sid` of the
-/// caller's session, or `None`, without effect, if the user has no passkey with this id. Ends every other session, and every refresh token
-/// and access token of the user: somebody else who had the passkey may have signed in with it. Fails with
+/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and removes a passkey. Ends every other session, and
+/// every refresh token and access token of the user: somebody else who had the passkey may have signed in with it. Fails with
 /// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn remove(
     identity: &Identity,
@@ -158,7 +171,7 @@ pub async fn remove(
     id: i64,
     presented: Option<&PresentedCredentials>,
     context: &RequestContext,
-) -> Result<Option<Secret>, credential_check::Error> {
+) -> Result<Removal, credential_check::Error> {
     let (user, required) = (&session.user, RequiredFactors::All);
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
     let mut tx = identity.db.begin().await?;
@@ -166,7 +179,11 @@ pub async fn remove(
     locked.ok_or(credential_check::Error::SignedOut)?;
     credential_check::hold_session(&mut tx, session, context).await?;
     if execute!(tx.on(), DELETE, id, user.id)? == 0 {
-        return Ok(None);
+        return Ok(Removal::Unknown);
+    }
+    // The lock of the user's row excludes another removal. The return without a commit undoes this one.
+    if verified.password_hash.is_none() && fetch_optional!(tx.on(), (i64,), FIND_USED, user.id)?.is_none() {
+        return Ok(Removal::OnlyWayToSignIn);
     }
     let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::PasskeyRemoved, context).await?;
     let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
@@ -181,7 +198,7 @@ pub async fn remove(
         .await?;
     tx.commit().await?;
     identity.revocations.announce(announcement).await;
-    Ok(Some(sid))
+    Ok(Removal::Removed(sid))
 }
 
 /// Deletes all passkeys of a user. Returns whether there were any, and records an event if so.
@@ -198,14 +215,9 @@ pub(crate) async fn delete_all(
     Ok(true)
 }
 
-/// Returns the ids of the credentials of a user, which an authenticator that has one of them does not replace.
-async fn credential_ids(db: &Db, user_id: i64) -> Result<Vec<Vec<u8>>, db::Error> {
-    let rows = fetch_all!(db.reader(), (Vec<u8>,), LIST_CREDENTIAL_IDS, user_id)?;
-    Ok(rows.into_iter().map(|(id,)| id).collect())
-}
-
-/// Inserts a passkey that answered a challenge of the time `challenged_at`, and returns its id. The caller has locked the user's row, and rolls back if this
-/// fails. Fails with [`Error::TooMany`] if the user has 20 passkeys, and with [`Error::AlreadyAdded`] if a user has this one.
+/// Inserts a passkey that answered a challenge of the time `challenged_at`, and returns its id. The caller has locked the user's row, and
+/// rolls back if this fails. Fails with [`Error::TooMany`] if the user has 20 passkeys, and with [`Error::AlreadyAdded`] if a user has this
+/// one.
 async fn insert(
     tx: &mut Tx,
     user_id: i64,

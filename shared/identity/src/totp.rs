@@ -6,6 +6,7 @@ use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::sealing::{SealingKey, UnsealError};
 use foundation::secret::Secret;
+use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_optional, sql};
 use totp_rs::{Builder, Totp};
@@ -14,7 +15,7 @@ sql! {
     INSERT_PENDING = "INSERT INTO totp (user_id, sealed_seed, created_at, last_step) VALUES ($1, $2, $3, 0)
              ON CONFLICT (user_id) DO UPDATE SET sealed_seed = excluded.sealed_seed, created_at = excluded.created_at
              WHERE totp.confirmed_at IS NULL";
-    FIND_PENDING = "SELECT sealed_seed FROM totp WHERE user_id = $1 AND confirmed_at IS NULL";
+    FIND_PENDING = "SELECT sealed_seed FROM totp WHERE user_id = $1 AND confirmed_at IS NULL AND created_at > $2";
     FIND_CONFIRMED = "SELECT sealed_seed FROM totp WHERE user_id = $1 AND confirmed_at IS NOT NULL";
     CONFIRM = "UPDATE totp SET confirmed_at = $3, last_step = $4
                WHERE user_id = $1 AND sealed_seed = $2 AND confirmed_at IS NULL";
@@ -26,6 +27,8 @@ sql! {
 
 /// The length of a seed in bytes: the output length of the hash (RFC 4226 §4).
 const SEED_LEN: usize = 20;
+/// The time within which a first code completes an enrollment.
+const PENDING_LIFETIME: Duration = Duration::from_hours(1);
 /// The issuer that authenticator apps display.
 const ISSUER: &str = "Latchkey";
 
@@ -58,9 +61,10 @@ pub(crate) async fn begin_enrollment(
     Ok(enrollment(&seed, email))
 }
 
-/// Returns the pending seed of a user, if there is one.
-pub(crate) async fn find_pending(db: &Db, user_id: i64) -> Result<Option<SealedSeed>, Error> {
-    let row = fetch_optional!(db.reader(), (Vec<u8>,), FIND_PENDING, user_id)?;
+/// Returns the pending seed of a user, if there is one that is at most an hour old.
+pub(crate) async fn find_pending(db: &Db, user_id: i64, now: Timestamp) -> Result<Option<SealedSeed>, Error> {
+    let since = now.before(PENDING_LIFETIME);
+    let row = fetch_optional!(db.reader(), (Vec<u8>,), FIND_PENDING, user_id, since)?;
     Ok(row.map(|(sealed,)| SealedSeed(sealed)))
 }
 

@@ -38,6 +38,10 @@ sql! {
     UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND epoch = $2";
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND epoch = $2";
+    // Reads the table `passkeys` too, which another module owns, so that no user is left without a way to sign in.
+    REMOVE_PASSWORD = "UPDATE users SET password_hash = NULL, password_change_required = FALSE, updated_at = $2
+                       WHERE id = $1 AND email_verified AND EXISTS (
+                           SELECT 1 FROM passkeys WHERE passkeys.user_id = $1 AND passkeys.last_used_at IS NOT NULL)";
     VERIFY_EMAIL = "UPDATE users SET email_verified = TRUE
                     WHERE id = $1 AND email_key = $2 AND NOT email_verified AND disabled_at IS NULL";
     RESET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
@@ -187,6 +191,12 @@ pub async fn set_password(
         password_hash,
         now
     )? == 1)
+}
+
+/// Removes the password. Returns false, without effect, if no passkey of the user has signed in, or if the address is not confirmed. The
+/// caller has locked the user's row, and signs the user out everywhere.
+pub(crate) async fn remove_password(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, db::Error> {
+    Ok(execute!(tx.on(), REMOVE_PASSWORD, id, now)? == 1)
 }
 
 /// Marks the address of an account as verified. Returns false, without effect, if it was verified before, if the

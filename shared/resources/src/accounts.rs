@@ -65,13 +65,14 @@ pub async fn content(db: &Db, user_id: i64) -> Result<Content, db::Error> {
     })
 }
 
-/// Verifies the credentials of the session's user and deletes their account, the posts that were never published, and
-/// the receipts that are stored under idempotency keys. If there are many of these, [`erase_remaining`] deletes the others after the
-/// commit. Other posts, comments and payments remain and belong to the anonymized user. Fails like [`accounts::delete`].
+/// Verifies the credentials of the session's user, or the recent sign-in if `presented` is `None`, and deletes their account, the posts
+/// that were never published, and the receipts that are stored under idempotency keys. If there are many of these, [`erase_remaining`]
+/// deletes the others after the commit. Other posts, comments and payments remain and belong to the anonymized user. Fails like
+/// [`accounts::delete`].
 pub async fn delete(
     identity: &Identity,
     session: &Session,
-    presented: &PresentedCredentials,
+    presented: Option<&PresentedCredentials>,
     context: &RequestContext,
 ) -> Result<(), Error> {
     let (mut tx, announcement) = accounts::delete(identity, session, presented, context).await?;

@@ -100,6 +100,8 @@ enum Body {
     Json(fn(&Fixture) -> Value),
     Form(&'static str),
     FormOf(fn(&Fixture) -> String),
+    /// A form that names the user to whom it was shown.
+    OwnForm(&'static str),
 }
 
 macro_rules! rows {
@@ -172,25 +174,23 @@ rows! {
     // Pages send the browser to the sign-in page, or show that it is signed out.
     "submitConsent" [Session] 303 |f| "/consent", Body::Form("decision=allow&csrf=x&flow=x");
     "submitPassword" [Session] 303 |f| "/password",
-        Body::Form("csrf=x&current_password=correct+horse+battery+staple&new_password=the+password+of+a+thief");
+        Body::OwnForm("new_password=the+password+of+a+thief");
     "endSessionByForm" [Session] 303 |f| "/account/sessions/end",
         Body::FormOf(|f| format!("csrf=x&session={}", f.other_session));
-    "endOtherSessionsByForm" [Session] 303 |f| "/account/sessions/end-others", Body::Form("csrf=x");
+    "endOtherSessionsByForm" [Session] 303 |f| "/account/sessions/end-others", Body::OwnForm("");
     "withdrawGrantByForm" [Session] 303 |f| "/account/apps/disconnect",
         Body::FormOf(|f| format!("csrf=x&app={}", f.app.id));
-    "requestEmailVerificationByForm" [Session] 303 |f| "/account/email/confirmation", Body::Form("csrf=x");
+    "requestEmailVerificationByForm" [Session] 303 |f| "/account/email/confirmation", Body::OwnForm("");
     "changeEmailByForm" [Session] 303 |f| "/account/email",
-        Body::Form("csrf=x&email=thief%40example.org&password=correct+horse+battery+staple");
-    "deleteAccountByForm" [Session] 303 |f| "/account/deletion",
-        Body::Form("csrf=x&password=correct+horse+battery+staple");
-    "enrollTwoStepByForm" [Session] 303 |f| "/account/two-step/enrollment",
-        Body::Form("csrf=x&password=correct+horse+battery+staple");
+        Body::OwnForm("email=thief%40example.org");
+    "deleteAccountByForm" [Session] 303 |f| "/account/deletion", Body::OwnForm("");
+    "enrollTwoStepByForm" [Session] 303 |f| "/account/two-step/enrollment", Body::OwnForm("");
     "confirmTwoStepByForm" [Session] 303 |f| "/account/two-step/confirmation", Body::Form("csrf=x&otp=123456");
-    "turnTwoStepOffByForm" [Session] 303 |f| "/account/two-step/off",
-        Body::Form("csrf=x&password=correct+horse+battery+staple&otp=123456");
+    "turnTwoStepOffByForm" [Session] 303 |f| "/account/two-step/off", Body::OwnForm("");
     "addPasskey" [Session] 303 |f| "/account/passkeys", Body::Form("csrf=x&name=x&state=x&credential=x");
     "renamePasskeyByForm" [Session] 303 |f| "/account/passkeys/name", Body::Form("csrf=x&passkey=1&name=x");
     "removePasskeyByForm" [Session] 303 |f| "/account/passkeys/removal", Body::Form("csrf=x&passkey=1");
+    "removePasswordByForm" [Session] 303 |f| "/account/password/removal", Body::OwnForm("");
     "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
     "submitDevice" [Session] 303 |f| "/device", Body::Form("csrf=x&user_code=BCDF-GHJK");
     "confirmDevice" [Session] 303 |f| "/device/confirmation", Body::Form("decision=allow&csrf=x&request=x");
@@ -273,6 +273,7 @@ impl Fixture {
             Body::Json(body) => ("application/json", body(self).to_string()),
             Body::Form(form) => (FORM, (*form).to_owned()),
             Body::FormOf(form) => (FORM, form(self)),
+            Body::OwnForm(form) => (FORM, format!("csrf=x&user={}&{form}", self.ann.id)),
         };
         let credentials_of = match credentials {
             Session => format!("cookie: sid={}; csrf=x\r\nx-csrf-token: x", self.ann.sid),

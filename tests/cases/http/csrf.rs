@@ -181,16 +181,17 @@ async fn forms_of_own_pages_may_come_with_an_opaque_origin(world: SharedWorld) {
 }
 
 /// The pages of an allowed origin call the API. A script that somebody else runs there must not submit the forms of the account pages, which
-/// after a sign-in ask for no password.
+/// ask for no password.
 async fn forms_of_allowed_origins_are_rejected(shape: Shape) {
     const ALLOWED: &str = "https://app.example.org";
     let world = World::builder(shape).flag("--allowed-origins", ALLOWED);
     let world = world.start().await;
     let ann = world.user().await;
     let cookies = format!("sid={}; csrf={}", ann.sid, ann.csrf);
+    let user = ann.id.to_string();
     let enrollment = |origin: &str| {
         let caller = world.anyone().cookies(&cookies).with("origin", origin);
-        let fields = [("csrf", ann.csrf.as_str())];
+        let fields = [("csrf", ann.csrf.as_str()), ("user", &user)];
         caller.post("/account/two-step/enrollment").form(&fields)
     };
     enrollment(ALLOWED).await.expect(403);

@@ -246,11 +246,10 @@ async fn another_session_is_the_reason(world: SharedWorld) {
         let ended = Ended::begin(&world).await;
         if all_others {
             let mut browser = ended.second.browser();
-            let csrf = browser.open("/account").await.hidden("csrf").unwrap();
-            let form = format!("{}/account/sessions/end-others", world.base());
-            browser
-                .post(&form.parse().unwrap(), &[("csrf".to_owned(), csrf)])
-                .await;
+            let page = browser.open("/account").await;
+            let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+            let form = page.url.join("/account/sessions/end-others").unwrap();
+            browser.post(&form, &fields).await;
         } else {
             let first = current_session(&ended.first).await;
             ended

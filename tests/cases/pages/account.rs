@@ -158,9 +158,10 @@ async fn a_link_that_confirms_the_address_is_mailed_again(world: SharedWorld) {
 /// Posts a form of the account page with the session of this user.
 async fn post(world: &World, user: &User, path: &str, field: (&str, &str)) -> Page {
     let url = url::Url::parse(world.base()).unwrap().join(path).unwrap();
+    let id = user.id.to_string();
     let fields = match field.0 {
-        "csrf" => vec![field],
-        _ => vec![field, ("csrf", &user.csrf)],
+        "csrf" => vec![field, ("user", &id)],
+        _ => vec![field, ("csrf", &user.csrf), ("user", &id)],
     };
     let fields: Vec<_> = fields
         .into_iter()

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use storage::execute;
 use tests::{Appearance, Authenticator, Chromium, PASSWORD, Shape, User, World, on_shapes, tool};
 use url::Url;
 
@@ -248,19 +249,34 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     walk.visit("account", "/account").await;
     walk.visit("verify-signed-in", &link).await;
     walk.visit("password", "/password").await;
-    walk.visit("email-after-sign-in", "/account/email").await;
+    walk.visit("email", "/account/email").await;
     walk.visit("passkeys-none", "/account/passkeys").await;
-    world.add_passkey(&mut user.browser()).await;
+    let passkey = world.add_passkey(&mut user.browser()).await;
     walk.visit("passkeys", "/account/passkeys").await;
     chromium.press("summary").await;
     walk.check("passkeys-change").await;
-    world.age_sign_ins_of(&user).await;
-    walk.visit("email", "/account/email").await;
-    walk.visit("passkeys-sign-in-again", "/account/passkeys").await;
     user.publish("A post").await;
     walk.visit("deletion", "/account/deletion").await;
+    world.confirm_email(&user.email).await;
+    // As if the session had begun with the passkey.
+    let sign_in = "UPDATE sessions SET amr = 'passkey' WHERE user_id = $1";
+    execute!(world.db().await.writer(), sign_in, user.id).unwrap();
+    passkey.sign_in(&mut world.browser()).await;
+    walk.visit("passkeys-password", "/account/passkeys").await;
+    chromium.press("[popovertarget='password-removal']").await;
+    walk.check("passkeys-remove-password").await;
+    chromium
+        .press("form[action='/account/password/removal'] button")
+        .await;
+    chromium.expect("href=\"/password\"").await;
+    walk.check("passkeys-without-password").await;
+    walk.visit("account-without-password", "/account").await;
+    chromium.open(&format!("{}/password", world.base())).await;
+    chromium.fill("#new_password", PASSWORD).await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect("id=\"email\"").await;
+    walk.sign_in(&user).await;
     walk.visit("two-step-on", "/account/two-step").await;
-    chromium.fill("#password", PASSWORD).await;
     chromium.press("button[type=submit]").await;
     chromium.expect("otpauth://").await;
     walk.check("two-step-enrollment").await;
@@ -275,6 +291,8 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     let hidden = "return document.querySelector('[data-action=print]').hidden";
     assert_eq!(chromium.run(hidden, &[]).await, false);
     walk.visit("two-step-off", "/account/two-step").await;
+    world.age_sign_ins_of(&user).await;
+    walk.visit("sign-in-again", "/account/email").await;
     chromium.delete_cookies().await;
     chromium.open(&format!("{}/signin", world.base())).await;
     chromium.fill("#email", &user.email).await;

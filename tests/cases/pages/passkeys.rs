@@ -1,6 +1,6 @@
 //! Passkeys: `/account/passkeys`, `/signin/passkey` and `/me/passkeys`.
 
-use super::expect_words;
+use super::{expect_redirect, expect_words};
 use serde_json::{Value, json};
 use std::time::Duration;
 use storage::fetch_one;
@@ -17,11 +17,6 @@ async fn open(browser: &mut Browser) -> Page {
     assert_eq!(page.reply.status, 200, "{}", page.reply);
     page.expect_page_within_origin();
     page
-}
-
-fn expect_redirect(page: &Page, path: &str) {
-    assert_eq!(page.reply.status, 303, "{}", page.reply);
-    assert_eq!(page.location().unwrap().path(), path, "{}", page.reply);
 }
 
 /// Answers the challenge of the page of the passkeys.
@@ -45,17 +40,10 @@ async fn enrolled_and_confirmed(world: &World) -> (User, Passkey) {
     (user, passkey)
 }
 
-/// Opens the sign-in page in this browser, and answers its challenge.
-async fn sign_in(browser: &mut Browser, passkey: &Passkey) -> Page {
-    let page = browser.open("/signin").await;
-    let credential = passkey.assertion(&PasskeyOptions::of_page(&page));
-    browser.submit(&page, &[("credential", &credential)]).await
-}
-
 /// Expects that the passkey is refused with this status and these words, and that nobody is signed in.
 async fn expect_refused(world: &World, passkey: &Passkey, status: u16, words: &str) {
     let mut browser = world.browser();
-    let refused = sign_in(&mut browser, passkey).await;
+    let refused = passkey.sign_in(&mut browser).await;
     expect_words(&refused, status, words);
     assert_eq!(browser.cookie("sid"), None);
     // The page has another challenge.
@@ -107,7 +95,7 @@ async fn a_user_adds_a_passkey_and_signs_in_with_it(world: SharedWorld) {
     rs256.backed_up = Some(true);
     for passkey in [&es256, &rs256] {
         let mut elsewhere = world.browser();
-        let signed_in = sign_in(&mut elsewhere, passkey).await;
+        let signed_in = passkey.sign_in(&mut elsewhere).await;
         expect_redirect(&signed_in, "/account");
         let account = elsewhere.open("/account").await;
         expect_words(&account, 200, &user.email);
@@ -251,7 +239,7 @@ async fn a_counter_that_does_not_grow_is_refused(world: SharedWorld) {
         expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
     }
     passkey.counter = 8;
-    expect_redirect(&sign_in(&mut world.browser(), &passkey).await, "/account");
+    expect_redirect(&passkey.sign_in(&mut world.browser()).await, "/account");
     expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
     let account = browser.open("/account").await;
     expect_words(&account, 200, "A sign-in failed");
@@ -346,39 +334,6 @@ async fn a_user_has_at_most_20_passkeys(world: SharedWorld) {
     expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
 }
 
-/// The page asks a user whose sign-in is old to sign in again, and returns to it. A sign-in with a passkey is recent for other changes too.
-async fn changes_need_a_recent_sign_in(world: SharedWorld) {
-    let (user, passkey) = enrolled(&world).await;
-    let mut browser = user.browser();
-    let recent = open(&mut browser).await;
-    world.age_sign_ins_of(&user).await;
-    let page = open(&mut browser).await;
-    expect_words(&page, 200, "To add or remove a passkey, sign in again.");
-    assert!(PasskeyOptions::find(&page).is_none(), "{}", page.reply);
-    let second = Passkey::es256(&PasskeyOptions::of_page(&recent), world.base());
-    let late = answer(&mut browser, &recent, &second, "Second").await;
-    expect_redirect(&late, "/signin");
-    let csrf = recent.hidden("csrf").unwrap();
-    let removal = removal_form(&recent, &csrf);
-    let action = recent.url.join("/account/passkeys/removal").unwrap();
-    let removed = browser.post(&action, &removal).await;
-    expect_redirect(&removed, "/signin");
-    assert_eq!(listed(&user).await.len(), 1);
-
-    let again = browser.open(removed.location().unwrap().as_str()).await;
-    assert!(again.asks_for("password"), "{}", again.reply);
-    let credential = passkey.assertion(&PasskeyOptions::of_page(&again));
-    let signed_in = browser.submit(&again, &[("credential", &credential)]).await;
-    expect_redirect(&signed_in, "/account/passkeys");
-    let page = browser.open(signed_in.location().unwrap().as_str()).await;
-    expect_redirect(&page, "/account/passkeys");
-    let page = open(&mut browser).await;
-    assert!(PasskeyOptions::find(&page).is_some(), "{}", page.reply);
-    let two_step = browser.open("/account/two-step").await;
-    assert_eq!(two_step.reply.status, 200, "{}", two_step.reply);
-    assert!(!two_step.asks_for("password"), "{}", two_step.reply);
-}
-
 /// The fields of the form that removes the first passkey of the page.
 fn removal_form(page: &Page, csrf: &str) -> Vec<(String, String)> {
     let passkey = page.hidden("passkey").unwrap();
@@ -392,7 +347,7 @@ async fn a_removed_passkey_ends_all_other_sessions(world: SharedWorld) {
     let app = world.app().first_party().register();
     let tokens = app.tokens(&user, "posts:read").await;
     let mut elsewhere = world.browser();
-    sign_in(&mut elsewhere, &passkey).await;
+    passkey.sign_in(&mut elsewhere).await;
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     let before = page.clone();
@@ -506,7 +461,7 @@ async fn an_ended_account_has_no_passkey(world: SharedWorld) {
     admin.post(&format!("{path}/disablements")).await.expect(200);
     expect_refused(&world, &passkey, 401, refused).await;
     admin.post(&format!("{path}/enablements")).await.expect(200);
-    expect_redirect(&sign_in(&mut world.browser(), &passkey).await, "/account");
+    expect_redirect(&passkey.sign_in(&mut world.browser()).await, "/account");
     let user = world.log_in(&user.email, PASSWORD).await;
     let export = user.get("/me/export").await.expect(200).json();
     assert_eq!(export["passkeys"][0]["name"], "Phone", "{export}");
@@ -585,7 +540,6 @@ on_every_shape!(
     a_counter_that_does_not_grow_is_refused,
     a_wrong_answer_adds_no_passkey,
     a_user_has_at_most_20_passkeys,
-    changes_need_a_recent_sign_in,
     a_removed_passkey_ends_all_other_sessions,
     the_api_lists_renames_and_removes_passkeys,
     a_reset_by_an_administrator_removes_passkeys,

@@ -10,16 +10,12 @@ fn fields(html: &str) -> Vec<&str> {
 
 async fn password_managers_recognize_the_fields(world: SharedWorld) {
     let mut stranger = world.browser();
-    let user = world.user().await;
-    world.age_sign_ins_of(&user).await;
-    let mut browser = user.browser();
+    let mut browser = world.user().await.browser();
     let pages = [
         stranger.open("/signin").await,
         stranger.open("/signup").await,
         stranger.open("/reset?token=x").await,
         browser.open("/password").await,
-        browser.open("/account/email").await,
-        browser.open("/account/two-step").await,
     ];
     for page in pages {
         let (path, html) = (page.url.path(), page.reply.text());

@@ -1,13 +1,12 @@
 //! `GET` and `POST /account/deletion`: delete the account.
 
 use crate::http::browser::BrowserSession;
-use crate::http::consent::require_session;
-use crate::http::documentation::{DeletionErrors, FormErrors, ReauthenticationErrors, SessionErrors};
-use crate::http::extract::SessionForm;
+use crate::http::documentation::{DeletionErrors, FormErrors, SessionErrors};
+use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
-use crate::http::forms::DeletionForm;
-use crate::http::redirects::see_other;
+use crate::http::forms::{AccountForm, AccountQuery};
+use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::{paths, reauthentication};
 use crate::pages::{self, DeletionPage, FormState, text};
 use axum::extract::State;
@@ -18,45 +17,36 @@ use identity::Identity;
 use identity::accounts::Error;
 use identity::grants::consents;
 use identity::sessions::{self, Session};
-use identity::users::account::{self, Account};
 use resources::accounts::{self, Content};
+use storage::db;
 use web::{Context, cookies};
 
-/// The account with the numbers of the things that end with it, and of those that stay.
+/// The numbers of the things that end with the account, and of those that stay.
 struct Effect {
-    account: Account,
     sessions: usize,
     apps: usize,
     content: Content,
 }
 
 impl Effect {
-    /// Reads the account and counts its sessions, apps and content. If the account was disabled or deleted meanwhile, fails with a redirect
-    /// to the sign-in page that removes the session cookie.
     async fn count(
         identity: &Identity,
         session: &Session,
         context: &RequestContext,
-    ) -> Result<Self, FlowError> {
+    ) -> Result<Self, db::Error> {
         let (db, user_id) = (&identity.db, session.user.id);
-        let Some(account) = account::find_enabled(db, user_id).await? else {
-            let gone = (without_session(), see_other(paths::SIGN_IN)).into_response();
-            return Err(FlowError::Response(gone));
-        };
         let sessions = sessions::list(db, session, identity.session_lifetimes, context.now).await?;
         Ok(Self {
-            account,
             sessions: sessions.len(),
             apps: consents::list(db, user_id).await?.len(),
             content: accounts::content(db, user_id).await?,
         })
     }
 
-    fn page(&self, form: FormState<'_>) -> Response {
+    fn page(&self, form: FormState<'_>, session: &Session) -> Response {
         pages::deletion(&DeletionPage {
             form,
-            email: &self.account.user.email,
-            asks_code: self.account.mfa_enabled,
+            email: &session.user.email,
             sessions: self.sessions as u64,
             apps: self.apps as u64,
             content: self.content,
@@ -66,48 +56,53 @@ impl Effect {
 
 /// Show the page that deletes the account
 ///
-/// It names the numbers of sessions, apps and drafts that end, and of posts, comments and payments that stay.
+/// It names the numbers of sessions, apps and drafts that end, and of posts, comments and payments that stay. Requires a sign-in within the
+/// last ten minutes.
 #[utoipa::path(
-    get, path = paths::ACCOUNT_DELETION, operation_id = "showDeletion", tag = "Pages", security((), ("session" = [])),
+    get, path = paths::ACCOUNT_DELETION, operation_id = "showDeletion", tag = "Pages", params(AccountQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "Not signed in. Redirect to the sign-in page.", headers(("Location"))),
+        (status = 303, description = "Redirect to the sign-in page, which leads back.", headers(("Location"))),
         SessionErrors,
     )
 )]
 pub(crate) async fn show(
     State(identity): State<Identity>,
     Context(context): Context,
+    PageQuery(query): PageQuery<AccountQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
+    let just_signed_in = query.signed_in.is_some();
+    let session = require_recent_sign_in(session, paths::ACCOUNT_DELETION, just_signed_in, &context)?;
     let effect = Effect::count(&identity, &session, &context).await?;
-    Ok(renderer.show(|form| effect.page(form)))
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show(|form| effect.page(form, &session)))
 }
 
 /// Delete the account by a form
 ///
-/// Has the effect of the operation `deleteAccount` of the API.
+/// Has the effect of the operation `deleteAccount` of the API. Requires a sign-in within the last ten minutes, and no password.
 #[utoipa::path(
     post, path = paths::ACCOUNT_DELETION, operation_id = "deleteAccountByForm", tag = "Pages",
     security((), ("session" = [])),
-    request_body(content = DeletionForm, content_type = "application/x-www-form-urlencoded"),
+    request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, description = "The account is deleted.", body = String, content_type = "text/html",
          headers(("Set-Cookie"))),
         (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
-        FormErrors, ReauthenticationErrors, DeletionErrors,
+        FormErrors, DeletionErrors,
     )
 )]
 pub(crate) async fn submit(
     State(identity): State<Identity>,
     Context(context): Context,
     renderer: FormRenderer,
-    SessionForm(session, fields): SessionForm<DeletionForm>,
+    SessionForm(session, _): SessionForm<AccountForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
-    let error = match delete(&identity, &session, &fields, &context).await {
+    let session = require_recent_sign_in(session, paths::ACCOUNT_DELETION, false, &context)?;
+    let error = match delete(&identity, &session, &context).await {
         Ok(()) => {
             let page = pages::notify_with_link(&text::of("account-deleted"), paths::SIGN_IN);
             return Ok((without_session(), page).into_response());
@@ -117,7 +112,8 @@ pub(crate) async fn submit(
         Err(error) => error,
     };
     let effect = Effect::count(&identity, &session, &context).await?;
-    Ok(renderer.show_again(error, |form| effect.page(form)))
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show_again(error, |form| effect.page(form, &session)))
 }
 
 /// Returns the `Set-Cookie` header that removes the session cookie.
@@ -125,16 +121,10 @@ fn without_session() -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
     AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())])
 }
 
-async fn delete(
-    identity: &Identity,
-    session: &Session,
-    fields: &DeletionForm,
-    context: &RequestContext,
-) -> Result<(), FormError> {
-    let presented = reauthentication::presented(&fields.password, fields.otp.as_deref())?;
-    let deleted = accounts::delete(identity, session, &presented, context).await;
+async fn delete(identity: &Identity, session: &Session, context: &RequestContext) -> Result<(), FormError> {
+    let deleted = accounts::delete(identity, session, None, context).await;
     deleted.map_err(|error| match error {
-        Error::Credentials(error) => reauthentication::error(error),
+        Error::Credentials(error) => reauthentication::error(error, paths::ACCOUNT_DELETION),
         Error::LastAdministrator => {
             FormError::new(StatusCode::CONFLICT, &text::of("deletion-last-administrator"))
         }

@@ -1,66 +1,58 @@
 //! `GET` and `POST /account/email`: change the address of the account.
 
 use crate::http::browser::BrowserSession;
-use crate::http::consent::require_session;
-use crate::http::documentation::{FormErrors, ReauthenticationErrors, SessionErrors};
-use crate::http::extract::SessionForm;
+use crate::http::documentation::{FormErrors, LinkRequestErrors, OtherUserErrors, SessionErrors};
+use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
-use crate::http::forms::EmailForm;
+use crate::http::forms::{AccountQuery, EmailForm};
+use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::{paths, reauthentication};
 use crate::pages::{self, EmailPage, FormState, text};
 use axum::extract::State;
 use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::email::Email;
+use identity::Identity;
 use identity::email_verifications::{self, ChangeError};
 use identity::sessions::Session;
-use identity::{Identity, second_factor};
 use web::Context;
 
 /// Show the page to change the e-mail address
 ///
-/// If the last sign-in was over ten minutes ago, the form asks for the password and, if two-step sign-in is on, a code.
+/// Requires a sign-in within the last ten minutes.
 #[utoipa::path(
-    get, path = paths::ACCOUNT_EMAIL, operation_id = "showEmail", tag = "Pages", security((), ("session" = [])),
+    get, path = paths::ACCOUNT_EMAIL, operation_id = "showEmail", tag = "Pages", params(AccountQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "Not signed in. Redirect to the sign-in page.", headers(("Location"))),
+        (status = 303, description = "Redirect to the sign-in page, which leads back.", headers(("Location"))),
         SessionErrors,
     )
 )]
 pub(crate) async fn show(
-    State(identity): State<Identity>,
     Context(context): Context,
+    PageQuery(query): PageQuery<AccountQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
-    let has_code = second_factor::is_enabled(&identity.db, session.user.id).await?;
-    Ok(renderer.show(|form| page(form, &session, "", has_code, &context)))
+    let just_signed_in = query.signed_in.is_some();
+    let session = require_recent_sign_in(session, paths::ACCOUNT_EMAIL, just_signed_in, &context)?;
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show(|form| page(form, &session, "")))
 }
 
-fn page(
-    form: FormState<'_>,
-    session: &Session,
-    new_email: &str,
-    has_code: bool,
-    context: &RequestContext,
-) -> Response {
-    let asks_password = !session.has_recent_sign_in(context.now);
+fn page(form: FormState<'_>, session: &Session, new_email: &str) -> Response {
     pages::email(&EmailPage {
         form,
         email: &session.user.email,
         new_email,
-        asks_password,
-        asks_code: asks_password && has_code,
     })
 }
 
 /// Request a change of the e-mail address
 ///
-/// Requires the password and, if two-step sign-in is on, a code, if the last sign-in was over ten minutes ago. Mails a link to the new
-/// address, which confirms it, and a notice to the present one.
+/// Requires a sign-in within the last ten minutes. Mails a link to the new address, which confirms it, and a notice to the present one.
 #[utoipa::path(
     post, path = paths::ACCOUNT_EMAIL, operation_id = "changeEmailByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -68,7 +60,7 @@ fn page(
     responses(
         (status = 200, description = "The mail is on its way.", body = String, content_type = "text/html"),
         (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
-        FormErrors, ReauthenticationErrors,
+        FormErrors, LinkRequestErrors, OtherUserErrors,
     )
 )]
 pub(crate) async fn submit(
@@ -77,7 +69,7 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<EmailForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
+    let session = require_recent_sign_in(session, paths::ACCOUNT_EMAIL, false, &context)?;
     let error = match change(&identity, &session, &fields, &context).await {
         Ok(()) => {
             let text = text::of("email-link-sent");
@@ -85,10 +77,8 @@ pub(crate) async fn submit(
         }
         Err(error) => error,
     };
-    let has_code = second_factor::is_enabled(&identity.db, session.user.id).await?;
-    Ok(renderer.show_again(error, |form| {
-        page(form, &session, &fields.email, has_code, &context)
-    }))
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show_again(error, |form| page(form, &session, &fields.email)))
 }
 
 async fn change(
@@ -98,12 +88,9 @@ async fn change(
     context: &RequestContext,
 ) -> Result<(), FormError> {
     let to = Email::parse(&fields.email).map_err(|_| FormError::invalid(&text::of("email-invalid")))?;
-    let (password, otp) = (fields.password.as_deref(), fields.otp.as_deref());
-    let presented = reauthentication::presented_if_asked(password, otp)?;
-    let presented = presented.as_ref();
-    let requested = email_verifications::request_change(identity, session, &to, presented, context).await;
+    let requested = email_verifications::request_change(identity, session, &to, None, context).await;
     requested.map_err(|error| match error {
-        ChangeError::Credentials(error) => reauthentication::error(error),
+        ChangeError::Credentials(error) => reauthentication::error(error, paths::ACCOUNT_EMAIL),
         ChangeError::Throttled(error) => error.into(),
     })
 }

@@ -1,24 +1,31 @@
-//! `/account/passkeys`: the page on which users add, rename and remove passkeys; and `/.well-known/passkey-endpoints`, which leads to it.
+//! `/account/passkeys`: the page on which users add, rename and remove passkeys, and remove the password; and
+//! `/.well-known/passkey-endpoints`, which leads to it.
+
+pub(crate) mod password_removal;
 
 use crate::app::App;
 use crate::http::browser::BrowserSession;
-use crate::http::consent::require_session;
-use crate::http::documentation::{FormErrors, PasskeyErrors, PasskeyNameErrors, SessionErrors};
+use crate::http::documentation::{
+    FormErrors, PasskeyErrors, PasskeyNameErrors, PasskeyRemovalErrors, SessionErrors,
+};
 use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, PasskeyForm, PasskeyNameForm, PasskeyRemovalForm};
+use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other;
 use crate::http::{paths, reauthentication};
 use crate::pages::{self, FormState, PasskeyChallenge, PasskeysPage, text};
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::ids::Id;
-use identity::credential_check;
-use identity::passkeys::{self, Name, Passkey};
+use identity::passkeys::{self, Name, Passkey, Removal};
+use identity::password_changes::can_remove_password;
 use identity::sessions::Session;
+use identity::users::account::{self, Account};
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::cookies::replacement_cookie;
@@ -26,46 +33,53 @@ use web::{Context, Error};
 
 /// The data of the page.
 struct Overview {
+    account: Account,
     passkeys: Vec<Passkey>,
-    /// Whether the user signed in recently enough to add and remove passkeys.
-    can_change: bool,
+    /// The challenge for a new passkey, if the user may add one.
     challenge: Option<PasskeyChallenge>,
 }
 
 impl Overview {
-    /// Reads the data for the browser with this anti-forgery token. There is a challenge if the last sign-in was within ten minutes, and
-    /// the user may add a passkey.
+    /// Reads the data for the browser with this anti-forgery token. If the account was disabled or deleted meanwhile, fails with a redirect
+    /// to the sign-in page.
     async fn read(
         app: &App,
         session: &Session,
         csrf: &str,
         context: &RequestContext,
     ) -> Result<Self, FlowError> {
-        let can_change = session.has_recent_sign_in(context.now);
-        let challenge = match &app.relying_party {
-            Some(party) if can_change => {
-                let begun = passkeys::begin_enrollment(&app.identity, party, session, csrf, context).await;
-                begun.map_err(|error| FlowError::Response(Error::internal(&error).into_response()))?
-            }
-            _ => None,
-        };
+        let (db, user_id) = (&app.identity.db, session.user.id);
+        let party = app.relying_party.as_ref();
+        let party = party.ok_or_else(|| FlowError::Response(Error::not_found().into_response()))?;
+        let account = account::find_enabled(db, user_id).await?;
+        let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
+        let passkeys = passkeys::list(db, user_id).await?;
+        let challenge = passkeys::begin_enrollment(&app.identity, party, session, &passkeys, csrf, context);
+        let challenge =
+            challenge.map_err(|error| FlowError::Response(Error::internal(&error).into_response()))?;
         Ok(Self {
-            passkeys: passkeys::list(&app.identity.db, session.user.id).await?,
-            can_change,
+            account,
+            passkeys,
             challenge: challenge
                 .map(|challenge| PasskeyChallenge::new(challenge, paths::PASSKEYS.to_owned())),
         })
     }
 
-    fn page(self, form: FormState<'_>, name: Option<&str>, context: &RequestContext) -> Response {
+    fn page(
+        self,
+        form: FormState<'_>,
+        session: &Session,
+        name: Option<&str>,
+        context: &RequestContext,
+    ) -> Response {
         pages::passkeys(PasskeysPage {
             form,
+            account: &self.account,
             passkeys: &self.passkeys,
-            can_change: self.can_change,
+            can_remove_password: can_remove_password(session),
             challenge: self.challenge,
             name,
             user_agent: context.user_agent.as_deref(),
-            sign_in: paths::sign_in(Some(paths::PASSKEYS_FLOW)),
             now: context.now,
         })
     }
@@ -81,18 +95,19 @@ async fn show_again(
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
     let overview = Overview::read(app, session, renderer.csrf(), context).await?;
-    Ok(renderer.show_again(error, |form| overview.page(form, name, context)))
+    let renderer = renderer.for_user(session);
+    Ok(renderer.show_again(error, |form| overview.page(form, session, name, context)))
 }
 
 /// Show the passkeys
 ///
-/// If the last sign-in was over ten minutes ago, the page leads to the sign-in page in place of the forms that add and remove passkeys.
+/// Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     get, path = paths::PASSKEYS, operation_id = "showPasskeys", tag = "Pages", params(AccountQuery),
     security((), ("session" = [])),
     responses(
         (status = 200, description = "The page.", body = String, content_type = "text/html"),
-        (status = 303, description = "Redirect to the sign-in page, or right after sign-in to the same page.", headers(("Location"))),
+        (status = 303, description = "Redirect to the sign-in page, which leads back.", headers(("Location"))),
         SessionErrors,
     )
 )]
@@ -104,13 +119,10 @@ pub(crate) async fn show(
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let just_signed_in = query.signed_in.is_some();
-    let session = require_session(session, Some(paths::PASSKEYS_FLOW), just_signed_in)?;
-    if just_signed_in {
-        // The address must not say so later, when the session has ended.
-        return Ok(see_other(paths::PASSKEYS));
-    }
+    let session = require_recent_sign_in(session, paths::PASSKEYS, just_signed_in, &context)?;
     let overview = Overview::read(&app, &session, renderer.csrf(), &context).await?;
-    Ok(renderer.show(|form| overview.page(form, None, &context)))
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show(|form| overview.page(form, &session, None, &context)))
 }
 
 /// Add a passkey
@@ -130,7 +142,7 @@ pub(crate) async fn add(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<PasskeyForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, Some(paths::PASSKEYS_FLOW), false)?;
+    let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match enroll(&app, &session, &fields, &context).await {
         Ok(()) => Ok(see_other(paths::PASSKEYS)),
         Err(error) => show_again(&app, &session, renderer, error, Some(&fields.name), &context).await,
@@ -147,7 +159,7 @@ async fn enroll(
     let name = parse_name(&fields.name)?;
     let enrolled = passkeys::enroll(&app.identity, party, session, &name, fields.answer(), context).await;
     enrolled.map_err(|error| match error {
-        passkeys::Error::Credentials(error) => credential_error(error),
+        passkeys::Error::Credentials(error) => reauthentication::error(error, paths::PASSKEYS),
         passkeys::Error::Stale => FormError::invalid(&text::of("passkey-not-added-in-time")),
         passkeys::Error::Refused(_) | passkeys::Error::TooLarge => {
             tracing::info!(%error, "a new passkey was refused");
@@ -161,19 +173,9 @@ fn parse_name(text: &str) -> Result<Name, FormError> {
     Name::parse(text).map_err(|_| FormError::invalid(&text::of("passkey-name-invalid")))
 }
 
-/// Returns the error of a form of the passkeys. A user whose sign-in is too old is sent to the sign-in page, and returns from there.
-fn credential_error(error: credential_check::Error) -> FormError {
-    match error {
-        credential_check::Error::SignInTooOld => {
-            FormError::Final(see_other(&paths::sign_in(Some(paths::PASSKEYS_FLOW))))
-        }
-        error => reauthentication::error(error),
-    }
-}
-
 /// Rename a passkey
 ///
-/// The name is for the user alone.
+/// The name is for the user alone. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::PASSKEY_NAME, operation_id = "renamePasskeyByForm", tag = "Pages", security((), ("session" = [])),
     request_body(content = PasskeyNameForm, content_type = "application/x-www-form-urlencoded"),
@@ -188,7 +190,7 @@ pub(crate) async fn rename(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<PasskeyNameForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, Some(paths::PASSKEYS_FLOW), false)?;
+    let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match set_name(&app, &session, &fields, &context).await {
         Ok(()) => Ok(see_other(paths::PASSKEYS)),
         Err(error) => show_again(&app, &session, renderer, error, None, &context).await,
@@ -207,7 +209,8 @@ async fn set_name(
         return Ok(());
     };
     let renamed = passkeys::rename(&app.identity, session, id, &name, context).await;
-    renamed.map(drop).map_err(reauthentication::error)
+    let renamed = renamed.map(drop);
+    renamed.map_err(|error| reauthentication::error(error, paths::PASSKEYS))
 }
 
 /// Remove a passkey
@@ -220,7 +223,7 @@ async fn set_name(
     responses(
         (status = 303, description = "Redirect to the page of the passkeys, or to the sign-in page.",
          headers(("Location"), ("Set-Cookie"))),
-        FormErrors,
+        FormErrors, PasskeyRemovalErrors,
     )
 )]
 pub(crate) async fn remove(
@@ -229,21 +232,20 @@ pub(crate) async fn remove(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<PasskeyRemovalForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, Some(paths::PASSKEYS_FLOW), false)?;
+    let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     let Ok(id) = fields.passkey.parse().map(Id::get) else {
         return Ok(see_other(paths::PASSKEYS));
     };
-    match passkeys::remove(&app.identity, &session, id, None, &context).await {
-        Ok(Some(sid)) => {
+    let error = match passkeys::remove(&app.identity, &session, id, None, &context).await {
+        Ok(Removal::Removed(sid)) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            Ok((cookie, see_other(paths::PASSKEYS)).into_response())
+            return Ok((cookie, see_other(paths::PASSKEYS)).into_response());
         }
-        Ok(None) => Ok(see_other(paths::PASSKEYS)),
-        Err(error) => {
-            let error = credential_error(error);
-            show_again(&app, &session, renderer, error, None, &context).await
-        }
-    }
+        Ok(Removal::Unknown) => return Ok(see_other(paths::PASSKEYS)),
+        Ok(Removal::OnlyWayToSignIn) => FormError::new(StatusCode::CONFLICT, &text::of("passkey-only-one")),
+        Err(error) => reauthentication::error(error, paths::PASSKEYS),
+    };
+    show_again(&app, &session, renderer, error, None, &context).await
 }
 
 /// The pages on which users add and manage passkeys (W3C, A Well-Known URL for Relying Party Passkey Endpoints).

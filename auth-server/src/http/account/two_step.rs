@@ -1,15 +1,15 @@
 //! `/account/two-step`: the pages on which users turn two-step sign-in on and off.
 
 use crate::http::browser::BrowserSession;
-use crate::http::consent::require_session;
-use crate::http::documentation::{FormErrors, ReauthenticationErrors, SessionErrors};
-use crate::http::extract::SessionForm;
+use crate::http::documentation::{FirstCodeErrors, FormErrors, OtherUserErrors, SessionErrors};
+use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
-use crate::http::forms::{TwoStepConfirmationForm, TwoStepEnrollmentForm, TwoStepOffForm};
+use crate::http::forms::{AccountForm, AccountQuery, TwoStepConfirmationForm};
+use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other;
 use crate::http::{paths, reauthentication};
-use crate::pages::{self, FormState, TwoStepEnrollmentPage, TwoStepOffPage, TwoStepOnPage, text};
+use crate::pages::{self, FormState, TwoStepEnrollmentPage, text};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
@@ -22,88 +22,67 @@ use web::cookies::replacement_cookie;
 
 /// Show the page of two-step sign-in
 ///
-/// The form turns it on if it is off, and off if it is on.
+/// The form turns it on if it is off, and off if it is on. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
-    get, path = paths::TWO_STEP, operation_id = "showTwoStep", tag = "Pages", security((), ("session" = [])),
+    get, path = paths::TWO_STEP, operation_id = "showTwoStep", tag = "Pages", params(AccountQuery),
+    security((), ("session" = [])),
     responses(
         (status = 200, description = "The form.", body = String, content_type = "text/html"),
-        (status = 303, description = "Not signed in. Redirect to the sign-in page.", headers(("Location"))),
+        (status = 303, description = "Redirect to the sign-in page, which leads back.", headers(("Location"))),
         SessionErrors,
     )
 )]
 pub(crate) async fn show(
     State(identity): State<Identity>,
     Context(context): Context,
+    PageQuery(query): PageQuery<AccountQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
+    let just_signed_in = query.signed_in.is_some();
+    let session = require_recent_sign_in(session, paths::TWO_STEP, just_signed_in, &context)?;
     let is_on = second_factor::is_enabled(&identity.db, session.user.id).await?;
-    Ok(renderer.show(|form| match is_on {
-        true => off_page(form, &session, &context),
-        false => on_page(form, &session, &context),
+    let email = &session.user.email;
+    Ok(renderer.for_user(&session).show(|form| match is_on {
+        true => pages::two_step_off(form, email),
+        false => pages::two_step_on(form, email),
     }))
-}
-
-fn on_page(form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
-    pages::two_step_on(&TwoStepOnPage {
-        form,
-        email: &session.user.email,
-        asks_password: !session.has_recent_sign_in(context.now),
-    })
-}
-
-fn off_page(form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
-    pages::two_step_off(&TwoStepOffPage {
-        form,
-        email: &session.user.email,
-        asks_password: !session.has_recent_sign_in(context.now),
-    })
 }
 
 /// Begin to turn two-step sign-in on
 ///
-/// Requires the password if the last sign-in was over ten minutes ago. Shows a secret for an authenticator app, as a QR code and as text,
-/// and asks for a first code.
+/// Requires a sign-in within the last ten minutes. Shows a secret for an authenticator app, as a QR code and as text, and asks for a first
+/// code.
 #[utoipa::path(
     post, path = paths::TWO_STEP_ENROLLMENT, operation_id = "enrollTwoStepByForm", tag = "Pages",
     security((), ("session" = [])),
-    request_body(content = TwoStepEnrollmentForm, content_type = "application/x-www-form-urlencoded"),
+    request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, description = "The secret.", body = String, content_type = "text/html"),
         (status = 303, description = "Redirect to the sign-in page, or to the page of two-step sign-in if it is on already.",
          headers(("Location"))),
-        FormErrors, ReauthenticationErrors,
+        FormErrors, OtherUserErrors,
     )
 )]
 pub(crate) async fn enroll(
     State(identity): State<Identity>,
     Context(context): Context,
     renderer: FormRenderer,
-    SessionForm(session, fields): SessionForm<TwoStepEnrollmentForm>,
+    SessionForm(session, _): SessionForm<AccountForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
-    Ok(match begin(&identity, &session, &fields, &context).await {
+    let session = require_recent_sign_in(session, paths::TWO_STEP, false, &context)?;
+    Ok(match mfa::enroll(&identity, &session, None, &context).await {
         Ok(enrollment) => renderer.show(|form| enrollment_page(form, &enrollment)),
-        Err(error) => renderer.show_again(error, |form| on_page(form, &session, &context)),
+        Err(error) => renderer.for_user(&session).show_again(form_error(error), |form| {
+            pages::two_step_on(form, &session.user.email)
+        }),
     })
-}
-
-async fn begin(
-    identity: &Identity,
-    session: &Session,
-    fields: &TwoStepEnrollmentForm,
-    context: &RequestContext,
-) -> Result<Enrollment, FormError> {
-    let presented = reauthentication::presented_if_asked(fields.password.as_deref(), None)?;
-    mfa::enroll(identity, session, presented.as_ref(), context)
-        .await
-        .map_err(form_error)
 }
 
 /// Turn two-step sign-in on
 ///
-/// Takes a first code and shows recovery codes. Ends all other sessions of the user, and the tokens of all apps.
+/// Requires a sign-in within the last ten minutes. Takes a first code and shows recovery codes. Ends all other sessions of the user, and
+/// the tokens of all apps.
 #[utoipa::path(
     post, path = paths::TWO_STEP_CONFIRMATION, operation_id = "confirmTwoStepByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -113,7 +92,7 @@ async fn begin(
          content_type = "text/html", headers(("Set-Cookie"))),
         (status = 303, description = "Redirect to the sign-in page, or to the page of two-step sign-in if nothing is to be confirmed.",
          headers(("Location"))),
-        FormErrors, ReauthenticationErrors,
+        FormErrors, FirstCodeErrors,
     )
 )]
 pub(crate) async fn confirm(
@@ -122,8 +101,8 @@ pub(crate) async fn confirm(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<TwoStepConfirmationForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
-    let enrollment = pending(&identity, &session).await?;
+    let session = require_recent_sign_in(session, paths::TWO_STEP, false, &context)?;
+    let enrollment = pending(&identity, &session, &context).await?;
     Ok(match complete(&identity, &session, &fields, &context).await {
         Ok((codes, sid)) => {
             let cookie = replacement_cookie(&session, &sid, &context);
@@ -134,8 +113,12 @@ pub(crate) async fn confirm(
 }
 
 /// Returns the pending enrollment of the user, which the page shows again after a wrong code.
-async fn pending(identity: &Identity, session: &Session) -> Result<Enrollment, FlowError> {
-    let response = match mfa::pending(identity, session).await {
+async fn pending(
+    identity: &Identity,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<Enrollment, FlowError> {
+    let response = match mfa::pending(identity, session, context).await {
         Ok(Some(enrollment)) => return Ok(enrollment),
         Ok(None) => see_other(paths::TWO_STEP),
         Err(error) => web::Error::from(error).into_response(),
@@ -157,48 +140,36 @@ async fn complete(
 
 /// Turn two-step sign-in off
 ///
-/// Requires the password and a code if the last sign-in was over ten minutes ago. Ends all other sessions of the user, and the tokens of
-/// all apps.
+/// Requires a sign-in within the last ten minutes. Ends all other sessions of the user, and the tokens of all apps.
 #[utoipa::path(
     post, path = paths::TWO_STEP_OFF, operation_id = "turnTwoStepOffByForm", tag = "Pages",
     security((), ("session" = [])),
-    request_body(content = TwoStepOffForm, content_type = "application/x-www-form-urlencoded"),
+    request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, description = "Two-step sign-in is off.", body = String, content_type = "text/html",
          headers(("Set-Cookie"))),
         (status = 303, description = "Redirect to the sign-in page, or to the page of two-step sign-in if it is off already.",
          headers(("Location"))),
-        FormErrors, ReauthenticationErrors,
+        FormErrors, OtherUserErrors,
     )
 )]
 pub(crate) async fn turn_off(
     State(identity): State<Identity>,
     Context(context): Context,
     renderer: FormRenderer,
-    SessionForm(session, fields): SessionForm<TwoStepOffForm>,
+    SessionForm(session, _): SessionForm<AccountForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_session(session, None, false)?;
-    Ok(match disable(&identity, &session, &fields, &context).await {
+    let session = require_recent_sign_in(session, paths::TWO_STEP, false, &context)?;
+    Ok(match mfa::disable(&identity, &session, None, &context).await {
         Ok(sid) => {
             let cookie = replacement_cookie(&session, &sid, &context);
             let page = pages::notify_with_link(&text::of("two-step-is-off"), paths::ACCOUNT);
             (cookie, page).into_response()
         }
-        Err(error) => renderer.show_again(error, |form| off_page(form, &session, &context)),
+        Err(error) => renderer.for_user(&session).show_again(form_error(error), |form| {
+            pages::two_step_off(form, &session.user.email)
+        }),
     })
-}
-
-async fn disable(
-    identity: &Identity,
-    session: &Session,
-    fields: &TwoStepOffForm,
-    context: &RequestContext,
-) -> Result<Secret, FormError> {
-    let (password, otp) = (fields.password.as_deref(), fields.otp.as_deref());
-    let presented = reauthentication::presented_if_asked(password, otp)?;
-    mfa::disable(identity, session, presented.as_ref(), context)
-        .await
-        .map_err(form_error)
 }
 
 fn enrollment_page(form: FormState<'_>, enrollment: &Enrollment) -> Response {
@@ -209,6 +180,6 @@ fn enrollment_page(form: FormState<'_>, enrollment: &Enrollment) -> Response {
 fn form_error(error: Error) -> FormError {
     match error {
         Error::AlreadyEnabled | Error::NotEnabled => FormError::Final(see_other(paths::TWO_STEP)),
-        Error::Credentials(error) => reauthentication::error(error),
+        Error::Credentials(error) => reauthentication::error(error, paths::TWO_STEP),
     }
 }

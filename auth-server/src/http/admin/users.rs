@@ -205,7 +205,7 @@ pub(crate) async fn unlock(
     delete, path = "/admin/users/{id}/mfa", operation_id = "resetAccountMfa", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
-    responses((status = 204, description = "The user signs in by the password alone."), Administrator, PathId)
+    responses((status = 204, description = "Two-step sign-in is off, and there is no passkey."), Administrator, PathId)
 )]
 pub(crate) async fn reset_mfa(
     Administrator(context): Administrator,

@@ -4,11 +4,13 @@ use super::CsrfProtected;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-/// The form of the account page that has no other field.
+/// A form of the account pages that has no other field.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct AccountForm {
     /// The value of the csrf cookie.
     csrf: String,
+    /// The id of the user to whom the form was shown.
+    user: String,
 }
 
 /// The form that changes the address of an account.
@@ -16,32 +18,10 @@ pub(crate) struct AccountForm {
 pub(crate) struct EmailForm {
     /// The new address.
     pub(crate) email: String,
-    /// The password of the account, if the last sign-in was over ten minutes ago.
-    pub(crate) password: Option<String>,
-    /// A one-time code or a recovery code, if the form asks for the password and the account uses two-step sign-in.
-    pub(crate) otp: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
-}
-
-/// The form that deletes an account.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct DeletionForm {
-    /// The password of the account.
-    pub(crate) password: String,
-    /// A one-time code or a recovery code, if the account uses two-step sign-in.
-    pub(crate) otp: Option<String>,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form that begins to turn two-step sign-in on.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct TwoStepEnrollmentForm {
-    /// The password of the account, if the last sign-in was over ten minutes ago.
-    pub(crate) password: Option<String>,
-    /// The value of the csrf cookie.
-    csrf: String,
+    /// The id of the user to whom the form was shown.
+    user: String,
 }
 
 /// The form with the first one-time code.
@@ -49,17 +29,6 @@ pub(crate) struct TwoStepEnrollmentForm {
 pub(crate) struct TwoStepConfirmationForm {
     /// The code that the authenticator app shows.
     pub(crate) otp: String,
-    /// The value of the csrf cookie.
-    csrf: String,
-}
-
-/// The form that turns two-step sign-in off.
-#[derive(Deserialize, ToSchema)]
-pub(crate) struct TwoStepOffForm {
-    /// The password of the account, if the last sign-in was over ten minutes ago.
-    pub(crate) password: Option<String>,
-    /// A one-time code or a recovery code, if the form asks for the password.
-    pub(crate) otp: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
 }
@@ -115,7 +84,7 @@ pub(crate) struct AppForm {
     csrf: String,
 }
 
-/// The query of the account page.
+/// The query of a page of the account.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct AccountQuery {
@@ -124,13 +93,10 @@ pub(crate) struct AccountQuery {
     pub(crate) signed_in: Option<String>,
 }
 
+of_one_user!(AccountForm, EmailForm);
+
 csrf_protected!(
-    AccountForm,
-    EmailForm,
-    DeletionForm,
-    TwoStepEnrollmentForm,
     TwoStepConfirmationForm,
-    TwoStepOffForm,
     PasskeyForm,
     PasskeyNameForm,
     PasskeyRemovalForm,

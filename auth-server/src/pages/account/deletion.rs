@@ -11,10 +11,8 @@ use resources::accounts::{COUNTED, Content};
 #[template(path = "deletion.html")]
 pub(crate) struct DeletionPage<'a> {
     pub(crate) form: FormState<'a>,
-    /// The address of the account, for password managers.
+    /// The address of the account.
     pub(crate) email: &'a str,
-    /// Whether the form asks for a one-time code.
-    pub(crate) asks_code: bool,
     /// The number of sessions that end.
     pub(crate) sessions: u64,
     /// The number of apps that lose access.

@@ -13,10 +13,6 @@ pub(crate) struct EmailPage<'a> {
     pub(crate) email: &'a str,
     /// The address that the field contains, which may be empty.
     pub(crate) new_email: &'a str,
-    /// Whether the form asks for the password.
-    pub(crate) asks_password: bool,
-    /// Whether the form asks for a one-time code too.
-    pub(crate) asks_code: bool,
 }
 
 /// Renders the form to change the address of an account.

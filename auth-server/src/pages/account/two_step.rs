@@ -10,26 +10,20 @@ use qrcode::render::svg;
 /// The least width of a QR code in pixels.
 const QR_WIDTH: u32 = 200;
 
-/// The form that begins to turn two-step sign-in on.
 #[derive(Template)]
 #[template(path = "two_step_on.html")]
-pub(crate) struct TwoStepOnPage<'a> {
-    pub(crate) form: FormState<'a>,
-    /// The address of the account, for password managers.
-    pub(crate) email: &'a str,
-    /// Whether the form asks for the password.
-    pub(crate) asks_password: bool,
+struct TwoStepOnTemplate<'a> {
+    form: FormState<'a>,
+    /// The address of the account.
+    email: &'a str,
 }
 
-/// The form that turns two-step sign-in off.
 #[derive(Template)]
 #[template(path = "two_step_off.html")]
-pub(crate) struct TwoStepOffPage<'a> {
-    pub(crate) form: FormState<'a>,
-    /// The address of the account, for password managers.
-    pub(crate) email: &'a str,
-    /// Whether the form asks for the password and a code.
-    pub(crate) asks_password: bool,
+struct TwoStepOffTemplate<'a> {
+    form: FormState<'a>,
+    /// The address of the account.
+    email: &'a str,
 }
 
 /// The secret of an authenticator app, with a form for its first code.
@@ -46,8 +40,8 @@ struct TwoStepEnrollmentTemplate<'a> {
     qr_code: Option<String>,
     /// The `otpauth://` URL, which opens an authenticator app on the same device.
     otpauth_url: &'a str,
-    /// The secret in groups of four characters.
-    secret: String,
+    /// The secret, to type.
+    secret: &'a str,
 }
 
 #[derive(Template)]
@@ -57,13 +51,13 @@ struct RecoveryCodesTemplate<'a> {
 }
 
 /// Renders the form that begins to turn two-step sign-in on.
-pub(crate) fn two_step_on(page: &TwoStepOnPage<'_>) -> Response {
-    render(&text::of("two-step").plain(), page)
+pub(crate) fn two_step_on(form: FormState<'_>, email: &str) -> Response {
+    render(&text::of("two-step").plain(), &TwoStepOnTemplate { form, email })
 }
 
 /// Renders the form that turns two-step sign-in off.
-pub(crate) fn two_step_off(page: &TwoStepOffPage<'_>) -> Response {
-    render(&text::of("two-step").plain(), page)
+pub(crate) fn two_step_off(form: FormState<'_>, email: &str) -> Response {
+    render(&text::of("two-step").plain(), &TwoStepOffTemplate { form, email })
 }
 
 /// Renders the secret of an authenticator app.
@@ -73,7 +67,7 @@ pub(crate) fn two_step_enrollment(page: &TwoStepEnrollmentPage<'_>) -> Response 
         form: page.form,
         qr_code: qr_code(otpauth_url),
         otpauth_url,
-        secret: in_groups(page.enrollment.secret.expose()),
+        secret: page.enrollment.secret.expose(),
     };
     render(&text::of("two-step-enroll").plain(), &template)
 }

@@ -29,6 +29,8 @@ pub enum EventName {
     PasskeyAdded,
     /// A passkey, or all passkeys of a user, were removed.
     PasskeyRemoved,
+    /// A user removed the password.
+    PasswordRemoved,
     /// The lockouts and failed sign-ins of an account were cleared.
     LoginUnlock,
     /// A user's role was changed.
@@ -113,6 +115,7 @@ impl EventName {
             Self::RecoveryCodeUsed => "authn_recovery_code_used",
             Self::PasskeyAdded => "authn_passkey_added",
             Self::PasskeyRemoved => "authn_passkey_removed",
+            Self::PasswordRemoved => "authn_password_removed",
             Self::LoginUnlock => "authn_login_unlock",
             Self::RoleChange => "privilege_permissions_changed",
             Self::PasswordResetRequest => "authn_password_reset_request",

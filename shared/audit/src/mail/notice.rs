@@ -6,13 +6,15 @@ use foundation::context::RequestContext;
 /// A change to an account that its owner is notified of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice<'a> {
-    /// The user changed the password with the old one.
+    /// The user changed the password, or set one.
     PasswordChanged,
     /// The password was replaced through a mailed link.
     PasswordReset {
         /// Whether passkeys of the account were removed.
         had_passkeys: bool,
     },
+    /// The user removed the password.
+    PasswordRemoved,
     /// An administrator set a new password.
     PasswordSet {
         /// Whether passkeys of the account were removed.
@@ -86,6 +88,10 @@ impl Notice<'_> {
                     "Your password was reset with a link that we sent you by e-mail. {signed_out}{}",
                     passkeys_removed(had_passkeys)
                 ),
+            ),
+            Self::PasswordRemoved => (
+                "Your password was removed",
+                format!("Your account has no password any more: its passkeys alone sign in. {signed_out_elsewhere}"),
             ),
             Self::PasswordSet { had_passkeys } => (
                 "Your password was set by an administrator",

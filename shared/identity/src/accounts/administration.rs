@@ -44,7 +44,7 @@ impl<'a> AccountWithPassword<'a> {
 
 /// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if
 /// there is none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out, and
-/// a change of one's own password or second factor requires the present password.
+/// a change of one's own password or second factor requires the present password, or a recent sign-in on a page.
 pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
     match context.administrator {
@@ -144,11 +144,12 @@ pub async fn set_password(
     context: &RequestContext,
 ) -> Result<Account, Error> {
     let mut tx = begin_change_of(db, id, context).await?;
-    // First, because the changed account has the number of passkeys.
+    // First, because it locks the user's row, as a sign-in with a passkey does before it locks the passkey.
+    let announcement = sign_out_everywhere(&mut tx, id, EndReason::PasswordReplaced, context).await?;
+    // Before the password, because the changed account has the number of passkeys.
     let had_passkeys = passkeys::delete_all(&mut tx, id, context).await?;
     let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
     let changed = changed.ok_or(Error::NotFound)?;
-    let announcement = sign_out_everywhere(&mut tx, id, EndReason::PasswordReplaced, context).await?;
     let event = Event::success(EventName::PasswordChange).user(id);
     let event = event.detail("by an administrator");
     event.record(&mut tx, context).await?;

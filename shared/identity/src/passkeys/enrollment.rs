@@ -1,7 +1,7 @@
 //! Adding a passkey to an account.
 
 use super::relying_party::EnrollingUser;
-use super::{Answer, Challenge, Error, MAX_PER_USER, Name, RelyingParty, credential_ids, insert};
+use super::{Answer, Challenge, Error, MAX_PER_USER, Name, Passkey, RelyingParty, insert};
 use crate::credential_check::{self, RequiredFactors};
 use crate::services::Identity;
 use crate::sessions::Session;
@@ -10,19 +10,21 @@ use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use foundation::context::RequestContext;
 
-/// Returns a challenge for an authenticator that has no passkey of the session's user yet, in the browser with this secret. Returns `None`
-/// if the user has 20 passkeys, because an authenticator would store one that cannot be added.
-pub async fn begin_enrollment(
+/// Returns a challenge for an authenticator that has none of the `existing` passkeys of the session's user, in the browser with this
+/// secret. Returns `None` if the user has 20 passkeys, because an authenticator would store one that cannot be added.
+pub fn begin_enrollment(
     identity: &Identity,
     party: &RelyingParty,
     session: &Session,
+    existing: &[Passkey],
     browser_secret: &str,
     context: &RequestContext,
 ) -> Result<Option<Challenge>, Error> {
-    let existing = credential_ids(&identity.db, session.user.id).await?;
     if existing.len() >= MAX_PER_USER {
         return Ok(None);
     }
+    let existing = existing.iter().map(|passkey| passkey.credential_id.clone());
+    let existing = existing.collect();
     let sealing = (&identity.account_key, browser_secret);
     let challenge = party.begin_enrollment(sealing, user_of(session), existing, context.now)?;
     Ok(Some(challenge))

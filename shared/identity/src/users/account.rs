@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 macro_rules! columns {
     () => {
         "id, email, email_verified, role, created_at, updated_at, disabled_at,
+         password_hash IS NOT NULL AS has_password,
          EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa_enabled,
          (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys"
     };
@@ -32,6 +33,8 @@ pub struct Account {
     /// The user.
     #[serde(flatten)]
     pub user: User,
+    /// Whether the user has a password. Without one, passkeys alone sign in.
+    pub has_password: bool,
     /// Whether two-step sign-in is on.
     pub mfa_enabled: bool,
     /// The number of passkeys.
@@ -45,6 +48,7 @@ pub struct Account {
 pub(super) struct AccountRow {
     #[sqlx(flatten)]
     user: UserRow,
+    has_password: bool,
     mfa_enabled: bool,
     passkeys: i64,
     disabled_at: Option<Timestamp>,
@@ -76,6 +80,7 @@ impl Account {
     pub(crate) const fn of_new_user(user: User) -> Self {
         Self {
             user,
+            has_password: true,
             mfa_enabled: false,
             passkeys: 0,
             disabled_at: None,
@@ -87,6 +92,7 @@ impl From<AccountRow> for Account {
     fn from(row: AccountRow) -> Self {
         Self {
             user: row.user.into(),
+            has_password: row.has_password,
             mfa_enabled: row.mfa_enabled,
             passkeys: row.passkeys,
             disabled_at: row.disabled_at,

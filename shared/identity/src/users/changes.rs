@@ -56,7 +56,7 @@ sql! {
     LOCK_TO_DELETE_POSTGRES = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its key.
     ANONYMIZE = concat!(
-        "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = '',
+        "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = NULL,
                 password_change_required = FALSE, updated_at = $3, disabled_at = $3
          WHERE id = $1 AND epoch = $2 AND deleted_at IS NULL AND ",
         not_the_last_administrator!());

@@ -32,8 +32,8 @@ pub struct StoredCredentials {
     pub email: String,
     /// Whether the address was confirmed.
     pub email_verified: bool,
-    /// The hash of the password: a PHC string, or a bcrypt hash that was imported.
-    pub password_hash: String,
+    /// The hash of the password: a PHC string, or a bcrypt hash that was imported; `None` if the user signs in by passkeys alone.
+    pub password_hash: Option<String>,
     /// The number of times that all sessions and tokens of the user ended, as with each change of the credentials. A new hash of
     /// the same password leaves it as it is.
     pub epoch: i64,

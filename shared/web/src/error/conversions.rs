@@ -44,6 +44,7 @@ impl From<login::Error> for Error {
                 Code::MfaRequired,
                 "A one-time code is required too. Send one of your authenticator app, or a recovery code, as otp.",
             ),
+            login::Error::NoPassword => reauthentication_error(error, "password"),
             login::Error::WrongCode => Self::new(
                 Code::MfaRequired,
                 "The one-time code is wrong or was used already.",
@@ -80,6 +81,12 @@ impl From<login::Error> for Error {
 pub fn reauthentication_error(error: login::Error, member: &str) -> Error {
     match error {
         login::Error::WrongCredentials => Error::incorrect_member(member, "the password of this account"),
+        login::Error::NoPassword => Error::invalid_member(
+            member,
+            "cannot be verified: this account has no password; use its pages at /account, or set a password at \
+             /password"
+                .to_owned(),
+        ),
         error => error.into(),
     }
 }
@@ -144,8 +151,8 @@ impl From<accounts::Error> for Error {
             ),
             accounts::Error::OwnAccount => Self::new(
                 Code::Forbidden,
-                "This is your own account. Change your password and two-step sign-in at /me; another administrator can do the \
-                 rest.",
+                "This is your own account. Change your password and two-step sign-in at /me or at /account; another administrator \
+                 can do the rest.",
             ),
             accounts::Error::NotFound | accounts::Error::NoSecondFactor => Self::not_found(),
             accounts::Error::AdministratorSignedOut => administrators::Error::SignedOut.into(),

@@ -4,7 +4,7 @@ use super::{id_token, verify};
 use foundation::secret;
 use serde_json::json;
 use std::time::Duration;
-use tests::{Authenticator, PasskeyOptions, Shape, SharedWorld, Tokens, World, on_every_shape};
+use tests::{Authenticator, Shape, SharedWorld, Tokens, World, on_every_shape};
 
 async fn an_id_token_describes_the_sign_in(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
@@ -108,9 +108,7 @@ async fn a_passkey_is_in_the_token(world: SharedWorld) {
     browser
         .submit(&page, &[("csrf", &page.hidden("csrf").unwrap())])
         .await;
-    let page = browser.open("/signin").await;
-    let credential = passkey.assertion(&PasskeyOptions::of_page(&page));
-    browser.submit(&page, &[("credential", &credential)]).await;
+    passkey.sign_in(&mut browser).await;
     let app = world.app().register();
     for has_code in [false, true] {
         if has_code {

@@ -243,10 +243,9 @@ routes! {
         let user = f.world.user().await;
         f.world.log_in(&user.email, PASSWORD).await;
         let mut browser = user.browser();
-        browser.open("/account").await;
-        let fields = [("csrf".to_owned(), user.csrf.clone())];
-        let url = Url::parse(f.world.base()).unwrap().join("/account/sessions/end-others").unwrap();
-        browser.post_call(&url, &fields)
+        let page = browser.open("/account").await;
+        let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        browser.post_call(&page.url.join("/account/sessions/end-others").unwrap(), &fields)
     };
     withdrawGrantByForm "signed in" [9 9] |f| {
         let user = f.world.user().await;
@@ -260,29 +259,25 @@ routes! {
         let page = browser.open("/account").await;
         browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
-    showEmail "signed in" [2 2] |f| f.owner.browser().open_call("/account/email");
-    changeEmailByForm "signed in" [11 11] |f| {
-        let user = f.world.user().await;
-        f.world.age_sign_ins_of(&user).await;
-        let mut browser = user.browser();
+    showEmail "signed in" [1 1] |f| f.owner.browser().open_call("/account/email");
+    changeEmailByForm "signed in" [10 10] |f| {
+        let mut browser = f.world.user().await.browser();
         let page = browser.open("/account/email").await;
-        let call = browser.submit_call(&page, &[("email", &f.world.fresh_email()), ("password", PASSWORD)]);
+        let call = browser.submit_call(&page, &[("email", &f.world.fresh_email())]);
         call.header("x-forwarded-for", &new_address())
     };
     exportAccountByPage "signed in" [10 10] |f| f.world.user().await.browser().open_call("/account/export");
-    showDeletion "signed in" [5 5] |f| f.owner.browser().open_call("/account/deletion");
-    deleteAccountByForm "signed in" [26 26] |f| {
+    showDeletion "signed in" [4 4] |f| f.owner.browser().open_call("/account/deletion");
+    deleteAccountByForm "signed in" [25 25] |f| {
         let mut browser = f.world.user().await.browser();
         let page = browser.open("/account/deletion").await;
-        browser.submit_call(&page, &[("password", PASSWORD)])
+        browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
     showTwoStep "signed in" [2 2] |f| f.owner.browser().open_call("/account/two-step");
-    enrollTwoStepByForm "signed in" [8 8] |f| {
-        let user = f.world.user().await;
-        f.world.age_sign_ins_of(&user).await;
-        let mut browser = user.browser();
+    enrollTwoStepByForm "signed in" [7 7] |f| {
+        let mut browser = f.world.user().await.browser();
         let page = browser.open("/account/two-step").await;
-        browser.submit_call(&page, &[("password", PASSWORD)])
+        browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
     confirmTwoStepByForm "signed in" [27 27] |f| {
         let user = f.world.user().await;
@@ -292,14 +287,13 @@ routes! {
         let code = Authenticator::of_page(&page).next_code(&f.world);
         browser.submit_call(&page, &[("otp", &code)])
     };
-    turnTwoStepOffByForm "signed in" [22 22] |f| {
+    turnTwoStepOffByForm "signed in" [16 16] |f| {
         let user = f.world.user().await;
         let app = Authenticator::enable(&f.world, &user).await;
         let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
-        f.world.age_sign_ins_of(&user).await;
         let mut browser = user.browser();
         let page = browser.open("/account/two-step").await;
-        browser.submit_call(&page, &[("password", PASSWORD), ("otp", &app.recovery_codes[0])])
+        browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
     showPasskeys "signed in" [3 3] |f| f.owner.browser().open_call("/account/passkeys");
     addPasskey "signed in" [8 8] |f| {
@@ -321,6 +315,15 @@ routes! {
         let fields = ["passkey", "csrf"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
         browser.post_call(&page.url.join("/account/passkeys/removal").unwrap(), &fields)
     };
+    removePasswordByForm "signed in" [15 15] |f| {
+        let user = f.world.sign_up_confirmed().await;
+        let passkey = f.world.add_passkey(&mut user.browser()).await;
+        let mut browser = f.world.browser();
+        passkey.sign_in(&mut browser).await;
+        let page = browser.open("/account/passkeys").await;
+        let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        browser.post_call(&page.url.join("/account/password/removal").unwrap(), &fields)
+    };
     submitPasskey "" [7 7] |f| {
         let (_, _, passkey) = passkey_page(f).await;
         let mut browser = f.world.browser();
@@ -330,10 +333,10 @@ routes! {
     };
     readPasskeyEndpoints "" [0 0] |f| f.world.anyone().get("/.well-known/passkey-endpoints");
     showPassword "signed in" [1 1] |f| f.owner.browser().open_call("/password");
-    submitPassword "signed in" [13 13] |f| {
+    submitPassword "signed in" [12 12] |f| {
         let mut browser = f.world.user().await.browser();
         let page = browser.open("/password").await;
-        browser.submit_call(&page, &[("current_password", PASSWORD), ("new_password", NEW_PASSWORD)])
+        browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
     };
     findPasswordPage "" [0 0] |f| f.world.anyone().get("/.well-known/change-password");
     showForgotten "" [0 0] |f| f.world.anyone().get("/forgot");

@@ -1,0 +1,109 @@
+//! Changing and removing the password, for the issuer's pages and for the API.
+
+use crate::authentication_methods::AuthenticationMethods;
+use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
+use crate::end_reason::EndReason;
+use crate::passwords::Password;
+use crate::services::Identity;
+use crate::sessions::{self, Session};
+use crate::sign_out::sign_out_everywhere;
+use crate::users;
+use audit::events::{Event, EventName};
+use audit::mail::Notice;
+use foundation::context::RequestContext;
+use foundation::secret::Secret;
+use storage::db;
+
+/// The reason why a password was not removed.
+#[derive(Debug, thiserror::Error)]
+pub enum RemovalError {
+    /// There is no password.
+    #[error("the account has no password")]
+    NoPassword,
+    /// The sign-in of the session was not with a passkey, the passkey was removed since, or the address is not confirmed.
+    #[error("the last sign-in must be with a passkey, and the address must be confirmed")]
+    NotReady,
+    /// The sign-in of the session is too old, the session ended meanwhile, or the database failed.
+    #[error(transparent)]
+    Credentials(#[from] credential_check::Error),
+}
+
+impl From<db::Error> for RemovalError {
+    fn from(error: db::Error) -> Self {
+        Self::Credentials(error.into())
+    }
+}
+
+/// Verifies the current password of a session's user, or the recent sign-in if `current` is `None`, and sets the password `new`. Requires
+/// no one-time code. Ends every session, refresh token and access token of the user, including this session, and mails the user a notice.
+/// Fails with [`credential_check::Error::WrongCredentials`] if `current` is wrong or the credentials change meanwhile, and with
+/// [`credential_check::Error::SignedOut`] if the session ends meanwhile.
+pub async fn change_password(
+    identity: &Identity,
+    session: &Session,
+    current: Option<Password>,
+    new: Password,
+    context: &RequestContext,
+) -> Result<(), credential_check::Error> {
+    let presented = current.map(|password| PresentedCredentials { password, otp: None });
+    let (presented, required) = (presented.as_ref(), RequiredFactors::Password);
+    let verified = credential_check::prove(identity, session, presented, required, context).await?;
+    let hash = identity.passwords.hash(new).await?;
+
+    let mut tx = identity.db.begin().await?;
+    if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
+        return Err(credential_check::Error::WrongCredentials);
+    }
+    credential_check::hold_session(&mut tx, session, context).await?;
+    let announcement = sign_out_everywhere(&mut tx, verified.id, EndReason::PasswordChanged, context).await?;
+    let event = Event::success(EventName::PasswordChange).user(verified.id);
+    event.record(&mut tx, context).await?;
+    let (mails, to) = (&identity.mails, session.user.recipient());
+    mails
+        .send_notice(&mut tx, to, Notice::PasswordChanged, context)
+        .await?;
+    tx.commit().await?;
+    identity.revocations.announce(announcement).await;
+    Ok(())
+}
+
+/// Returns whether the user may [remove the password](remove_password): a passkey has just signed in, so that it will again, and a reset can
+/// be mailed if all passkeys are lost.
+pub fn can_remove_password(session: &Session) -> bool {
+    session.methods == AuthenticationMethods::Passkey && session.user.email_verified
+}
+
+/// Removes the password of a session's user, so that passkeys alone sign in. Requires a recent sign-in with a passkey. Returns the new `sid` of the
+/// session. Ends every other session, and every refresh token and access token of the user, and mails the user a notice. Fails with
+/// [`RemovalError::NotReady`] unless the user [may](can_remove_password), and with [`RemovalError::NoPassword`].
+pub async fn remove_password(
+    identity: &Identity,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<Secret, RemovalError> {
+    let verified = credential_check::prove(identity, session, None, RequiredFactors::All, context).await?;
+    if verified.password_hash.is_none() {
+        return Err(RemovalError::NoPassword);
+    }
+    if !can_remove_password(session) {
+        return Err(RemovalError::NotReady);
+    }
+    let mut tx = identity.db.begin().await?;
+    let locked = users::lock(&mut tx, &verified).await?;
+    locked.ok_or(credential_check::Error::SignedOut)?;
+    credential_check::hold_session(&mut tx, session, context).await?;
+    if !users::remove_password(&mut tx, verified.id, context.now).await? {
+        return Err(RemovalError::NotReady);
+    }
+    let announcement = sign_out_everywhere(&mut tx, verified.id, EndReason::PasswordRemoved, context).await?;
+    let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
+    let event = Event::success(EventName::PasswordRemoved).user(verified.id);
+    event.record(&mut tx, context).await?;
+    let (mails, to) = (&identity.mails, session.user.recipient());
+    mails
+        .send_notice(&mut tx, to, Notice::PasswordRemoved, context)
+        .await?;
+    tx.commit().await?;
+    identity.revocations.announce(announcement).await;
+    Ok(sid)
+}
