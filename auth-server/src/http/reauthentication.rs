@@ -12,8 +12,8 @@ use identity::login;
 use identity::second_factor::Otp;
 use identity::sessions::Session;
 
-/// Returns the session if its sign-in is recent. Fails with a redirect to the sign-in page, from which the user comes to the page with the
-/// path `page`, or with that of [`require_session`]. Right after the sign-in, fails with a redirect to the page.
+/// Returns the session if its sign-in is recent. Otherwise fails with a redirect to the sign-in page, which leads the user back to the path
+/// `page`. Fails like [`require_session`]. Right after a sign-in, fails with a redirect to `page`, whose address then has no query.
 pub(super) fn require_recent_sign_in(
     session: Option<Session>,
     page: &'static str,
@@ -34,7 +34,7 @@ pub(super) fn require_recent(
     context: &RequestContext,
 ) -> Result<Session, FlowError> {
     let response = match session {
-        // The address must not say so later, when the session has ended.
+        // With `signed_in` in the address, a reload after the end of the session would report that the browser dropped the cookie.
         Some(session) if session.has_recent_sign_in(context.now) => match just_signed_in {
             true => see_other(page),
             false => return Ok(session),

@@ -20,7 +20,7 @@ pub enum RemovalError {
     /// There is no password.
     #[error("the account has no password")]
     NoPassword,
-    /// The sign-in of the session was not with a passkey, the passkey was removed since, or the address is not confirmed.
+    /// The user did not sign in with a passkey, has removed it since, or has not confirmed the address.
     #[error("the last sign-in must be with a passkey, and the address must be confirmed")]
     NotReady,
     /// The sign-in of the session is too old, the session ended meanwhile, or the database failed.
@@ -67,15 +67,15 @@ pub async fn change_password(
     Ok(())
 }
 
-/// Returns whether the user may [remove the password](remove_password): a passkey has just signed in, so that it will again, and a reset can
-/// be mailed if all passkeys are lost.
+/// Returns whether the user may [remove the password](remove_password). The sign-in with a passkey shows that the passkey works, and the
+/// confirmed address can receive a reset if all passkeys are lost.
 pub fn can_remove_password(session: &Session) -> bool {
     session.methods == AuthenticationMethods::Passkey && session.user.email_verified
 }
 
-/// Removes the password of a session's user, so that passkeys alone sign in. Requires a recent sign-in with a passkey. Returns the new `sid` of the
-/// session. Ends every other session, and every refresh token and access token of the user, and mails the user a notice. Fails with
-/// [`RemovalError::NotReady`] unless the user [may](can_remove_password), and with [`RemovalError::NoPassword`].
+/// Removes the password of a session's user, so that passkeys alone sign in. Requires a recent sign-in with a passkey. Ends every other
+/// session, and every refresh token and access token of the user, and mails the user a notice. Returns the new `sid` of the session. Fails
+/// with [`RemovalError::NoPassword`] if there is none, and with [`RemovalError::NotReady`] unless [`can_remove_password`] holds.
 pub async fn remove_password(
     identity: &Identity,
     session: &Session,

@@ -28,7 +28,7 @@ async fn remove_passkey(browser: &mut Browser) -> Page {
     browser.post(&action, &fields).await
 }
 
-/// The caller of the API who has the session of this browser.
+/// The account of the user, as the API shows it in the session of this browser.
 async fn me(world: &World, browser: &Browser, user: &User) -> Value {
     let caller = world.anyone().session(browser.cookie("sid").unwrap(), &user.csrf);
     caller.get("/me").await.expect(200).json()
