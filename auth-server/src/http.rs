@@ -3,6 +3,7 @@
 mod access_token;
 pub(crate) mod account;
 pub(crate) mod admin;
+pub(crate) mod admin_pages;
 pub(crate) mod authorize;
 mod browser;
 mod client_request;
@@ -19,7 +20,7 @@ mod forms;
 pub(crate) mod introspect;
 pub(crate) mod par;
 pub(crate) mod password;
-mod paths;
+pub(crate) mod paths;
 mod posted;
 mod reauthentication;
 pub(crate) mod redirects;

@@ -69,10 +69,10 @@ impl Issuer {
                     master_keys,
                     bits: settings.signing_keys.key_bits,
                     max_age: settings.signing_keys.jwks_max_age,
+                    lifetime: settings.signing_keys.signing_key_lifetime,
                     notifications: runtime.notifications.clone(),
                     revocations: identity.revocations.clone(),
                 },
-                lifetime: settings.signing_keys.signing_key_lifetime,
                 clock: runtime.clock.clone(),
             };
             let key_store = rotation.store.clone();

@@ -1,6 +1,7 @@
 //! The HTML pages: plain forms, which need no script.
 
 mod account;
+mod admin;
 pub(crate) mod assets;
 mod brand;
 mod color;
@@ -18,6 +19,7 @@ pub(crate) use account::{
     AccountPage, DeletionPage, EmailPage, TwoStepEnrollmentPage, account, deletion, email, recovery_codes,
     two_step_enrollment, two_step_off, two_step_on,
 };
+pub(crate) use admin::{SigningKeysPage, signing_keys};
 pub use brand::Brand;
 pub(crate) use brand::{BrandSettings, Logo};
 pub use color::Color;

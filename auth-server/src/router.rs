@@ -6,8 +6,9 @@ use crate::http::account::{deletion, email, passkeys, two_step};
 use crate::http::admin::{clients, consents, keys, registration_tokens, security_events, sessions, users};
 use crate::http::signin::second_step;
 use crate::http::{
-    account, authorize, consent, device, device_authorization, discovery, documentation, forgot, introspect,
-    par, password, redirects, register, reset, revoke, signin, signout, signup, token, user_info, verify,
+    account, admin_pages, authorize, consent, device, device_authorization, discovery, documentation, forgot,
+    introspect, par, password, paths, redirects, register, reset, revoke, signin, signout, signup, token,
+    user_info, verify,
 };
 use crate::pages::{self, assets};
 use axum::Router;
@@ -77,11 +78,19 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(forgot::show, forgot::submit))
         .routes(routes!(reset::show, reset::submit))
         .routes(routes!(verify::show, verify::submit))
+        .routes(routes!(admin_pages::keys::rotate))
+        .routes(routes!(admin_pages::keys::retire))
         .merge(device_pages)
         .merge(passkey_pages)
         .merge(sign_up_pages)
         .layer(from_fn_with_state(policy, redirects::to_base_host))
         .layer(from_fn_with_state(brand, pages::present));
+    let calls_with_pages = OpenApiRouter::new()
+        .routes(routes!(keys::list))
+        .route_layer(from_fn_with_state(
+            pages_of_calls(&app),
+            admin_pages::page_or_call,
+        ));
     let calls = OpenApiRouter::new()
         .routes(routes!(token::token))
         .routes(routes!(par::push))
@@ -90,7 +99,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(introspect::introspect))
         .routes(routes!(user_info::read, user_info::read_by_post))
         .routes(routes!(security_events::list))
-        .routes(routes!(keys::list))
+        .merge(calls_with_pages)
         .routes(routes!(keys::rotate))
         .routes(routes!(keys::retire))
         .routes(routes!(clients::list, clients::create))
@@ -151,6 +160,22 @@ async fn handle_call(
 ) -> Response {
     let events = &app.identity.events;
     calls::handle(&cors, &app.rate_limiter, events, &scopes, request, next).await
+}
+
+/// Returns the pages at paths that calls have too.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the operations at these paths describe the pages"
+)]
+fn pages_of_calls(app: &App) -> Router {
+    Router::new()
+        .route(paths::ADMIN_KEYS, get(admin_pages::keys::show))
+        .layer(from_fn_with_state(
+            Arc::clone(&app.policy),
+            redirects::to_base_host,
+        ))
+        .layer(from_fn_with_state(Arc::clone(&app.brand), pages::present))
+        .with_state(app.clone())
 }
 
 /// Returns the assets of the pages, and during development the page that shows the components of all pages.

@@ -1,5 +1,5 @@
 //! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing password and its deletion,
-//! the recent sign-in that they require, their languages, their branding, their fields for passwords, and in Chromium their appearance,
+//! the recent sign-in that they require, the signing keys for administrators, their languages, their branding, their fields for passwords, and in Chromium their appearance,
 //! their accessibility and the life of an account.
 
 use tests::Page;
@@ -18,6 +18,7 @@ mod passwordless;
 mod recent_sign_in;
 mod sign_in;
 mod sign_up;
+mod signing_keys;
 mod two_step;
 
 /// Expects a redirect to this path.

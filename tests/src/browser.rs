@@ -8,6 +8,8 @@ use scraper::{ElementRef, Html, Selector};
 use std::collections::BTreeMap;
 use url::Url;
 
+/// The `Accept` header of browsers that open a page.
+const ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 /// The maximum number of pages between an authorization request and the app.
 const MAX_PAGES: usize = 12;
 
@@ -114,7 +116,7 @@ impl Browser {
     /// Prepares the request of [`Browser::open`].
     pub fn open_call(&self, address: &str) -> Call {
         let url = Url::parse(self.caller.base()).unwrap().join(address).unwrap();
-        self.with_cookies(self.caller.get(url.as_str()))
+        self.with_cookies(self.caller.get(url.as_str()).header("accept", ACCEPT))
     }
 
     /// Prepares the request of [`Browser::submit`].
@@ -128,7 +130,8 @@ impl Browser {
         let call = self.caller.post(action.as_str()).form(fields);
         let call = call
             .header("origin", self.caller.base())
-            .header("sec-fetch-site", "same-origin");
+            .header("sec-fetch-site", "same-origin")
+            .header("accept", ACCEPT);
         self.with_cookies(call)
     }
 

@@ -8,6 +8,7 @@ mod args;
 mod change;
 pub mod installation_secret;
 mod keyring;
+pub mod life;
 mod lifecycle;
 pub mod list;
 mod master_keys;

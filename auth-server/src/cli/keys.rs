@@ -83,6 +83,7 @@ fn key_store(services: &Services) -> Result<KeyStore, Error> {
         master_keys: services.keys.master.clone()?,
         bits: services.settings.signing_keys.key_bits,
         max_age: services.settings.signing_keys.jwks_max_age,
+        lifetime: services.settings.signing_keys.signing_key_lifetime,
         notifications: services.notifications.clone(),
         revocations: services.revocations.clone(),
     })

@@ -1,5 +1,6 @@
 //! Pages with a form: shown first, and shown again with an error message.
 
+use super::redirects::see_other;
 use super::{paths, reauthentication, reset, verify};
 use crate::pages::text::{self, Text};
 use crate::pages::{self, FormState};
@@ -7,12 +8,14 @@ use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use foundation::clock;
 use identity::passwords::PasswordFlaw;
 use identity::sessions::Session;
 use identity::{
     email_verifications, login, mail_throttle, passkeys, password_resets, passwords, sign_up, users,
 };
 use issuer::grants::device_decision::UserCodeError;
+use issuer::keys;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -237,6 +240,31 @@ impl From<mail_throttle::MailThrottled> for FormError {
                 Self::unavailable(&text::of("mail-unavailable"))
             }
             mail_throttle::MailThrottled::Database(error) => Error::from(error).into(),
+        }
+    }
+}
+
+impl From<keys::Error> for FormError {
+    fn from(error: keys::Error) -> Self {
+        let conflict = |text: Text<'_>| Self::new(StatusCode::CONFLICT, &text);
+        match error {
+            keys::Error::SignsLater { until, .. } | keys::Error::StillNeeded { until, .. } => {
+                let wait = text::duration(until.since(clock::now()));
+                conflict(text::of("keys-rotation-later").with("time", wait))
+            }
+            keys::Error::NoneStaged => conflict(text::of("keys-none-staged")),
+            keys::Error::Contended | keys::Error::Staged(_) => conflict(text::of("keys-contended")),
+            keys::Error::Deleted { .. } => conflict(text::of("keys-retired-before")),
+            keys::Error::Unknown(_) => Self::new(StatusCode::NOT_FOUND, &text::of("keys-unknown")),
+            keys::Error::ClockDiffers(_) => Self::unavailable(&text::of("keys-clock-differs")),
+            keys::Error::AdministratorSignedOut => {
+                Self::Final(see_other(&paths::sign_in(Some(paths::ADMIN_KEYS))))
+            }
+            keys::Error::Database(error) => Error::from(error).into(),
+            keys::Error::Sealed(_)
+            | keys::Error::NoSecret
+            | keys::Error::Rsa(_)
+            | keys::Error::CannotSign { .. } => Error::internal(&error).into(),
         }
     }
 }

@@ -47,8 +47,10 @@ macro_rules! passkey_answers {
 }
 
 mod account;
+mod admin;
 
 pub(crate) use account::*;
+pub(crate) use admin::*;
 
 /// The sign-in form.
 #[derive(Deserialize, ToSchema)]

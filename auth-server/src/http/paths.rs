@@ -26,6 +26,9 @@ pub(crate) const TWO_STEP_OFF: &str = "/account/two-step/off";
 pub(crate) const PASSKEYS: &str = "/account/passkeys";
 pub(crate) const PASSKEY_NAME: &str = "/account/passkeys/name";
 pub(crate) const PASSKEY_REMOVAL: &str = "/account/passkeys/removal";
+pub(crate) const ADMIN_KEYS: &str = "/admin/keys";
+pub(crate) const ADMIN_KEYS_ROTATE: &str = "/admin/keys/rotate";
+pub(crate) const ADMIN_KEYS_RETIRE: &str = "/admin/keys/retire";
 pub(crate) const CONSENT: &str = "/consent";
 pub(crate) const SIGN_OUT: &str = "/signout";
 pub(crate) const SIGN_OUT_CONFIRMATION: &str = "/signout/confirmation";
@@ -43,9 +46,16 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 /// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
 /// The sealed text of an authorization flow has no colon.
 const DEVICE_FLOW: &str = "device:";
-/// The pages that require a recent sign-in. The path of one is the `flow` of a user who signs in to come there. The sealed text of an
-/// authorization flow has no slash.
-const RECENT_SIGN_IN_PAGES: [&str; 5] = [PASSWORD, ACCOUNT_EMAIL, TWO_STEP, PASSKEYS, ACCOUNT_DELETION];
+/// The pages that require a recent sign-in, or have forms that do. The path of one is the `flow` of a user who signs in to come there. The
+/// sealed text of an authorization flow has no slash.
+const RECENT_SIGN_IN_PAGES: [&str; 6] = [
+    PASSWORD,
+    ACCOUNT_EMAIL,
+    TWO_STEP,
+    PASSKEYS,
+    ACCOUNT_DELETION,
+    ADMIN_KEYS,
+];
 
 /// Returns the path of the sign-in page, within an authorization flow if there is one.
 pub(crate) fn sign_in(flow: Option<&str>) -> String {

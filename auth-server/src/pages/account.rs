@@ -18,6 +18,7 @@ use axum::response::Response;
 use foundation::clock::Timestamp;
 use identity::grants::consents::ConnectedApp;
 use identity::sessions::OwnSession;
+use identity::users::Role;
 use identity::users::account::Account;
 
 /// The number of events on the page.
@@ -46,6 +47,7 @@ struct AccountTemplate<'a> {
     email_verified: bool,
     mfa_enabled: bool,
     has_password: bool,
+    is_administrator: bool,
     /// The number of passkeys; `None` if no passkey can belong to this installation.
     passkeys: Option<u64>,
     /// Whether to offer a passkey above all else.
@@ -114,6 +116,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             email_verified: page.account.user.email_verified,
             mfa_enabled: page.account.mfa_enabled,
             has_password: page.account.has_password,
+            is_administrator: page.account.user.role == Role::Admin,
             passkeys,
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
             sessions: sessions.collect(),

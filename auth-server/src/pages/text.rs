@@ -76,14 +76,31 @@ impl Text<'_> {
     /// Sets an argument to the time since `at`, in words. The page has the exact time too. A text has at most one such argument.
     #[must_use]
     pub(crate) fn since(
-        mut self,
+        self,
         name: &'static str,
         at: impl Borrow<Timestamp>,
         now: impl Borrow<Timestamp>,
     ) -> Self {
-        let words = duration(now.borrow().since(*at.borrow()));
+        let (at, now) = (*at.borrow(), *now.borrow());
+        self.in_words(name, at, now.since(at))
+    }
+
+    /// Sets an argument to the time from `now` until `at`, like [`Text::since`].
+    #[must_use]
+    pub(crate) fn until(
+        self,
+        name: &'static str,
+        at: impl Borrow<Timestamp>,
+        now: impl Borrow<Timestamp>,
+    ) -> Self {
+        let (at, now) = (*at.borrow(), *now.borrow());
+        self.in_words(name, at, at.since(now))
+    }
+
+    fn in_words(mut self, name: &'static str, at: Timestamp, length: Duration) -> Self {
+        let words = duration(length);
         self.arguments.set(name, format!("{TIME}{words}{END_OF_TIME}"));
-        self.time = Some(*at.borrow());
+        self.time = Some(at);
         self
     }
 

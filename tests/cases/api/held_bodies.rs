@@ -191,6 +191,8 @@ rows! {
     "renamePasskeyByForm" [Session] 303 |f| "/account/passkeys/name", Body::Form("csrf=x&passkey=1&name=x");
     "removePasskeyByForm" [Session] 303 |f| "/account/passkeys/removal", Body::Form("csrf=x&passkey=1");
     "removePasswordByForm" [Session] 303 |f| "/account/password/removal", Body::OwnForm("");
+    "rotateSigningKeysByForm" [Session] 303 |f| "/admin/keys/rotate", Body::OwnForm("");
+    "retireSigningKeyByForm" [Session] 303 |f| "/admin/keys/retire", Body::OwnForm("kid=x");
     "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
     "submitDevice" [Session] 303 |f| "/device", Body::Form("csrf=x&user_code=BCDF-GHJK");
     "confirmDevice" [Session] 303 |f| "/device/confirmation", Body::Form("decision=allow&csrf=x&request=x");

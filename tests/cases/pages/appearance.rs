@@ -308,6 +308,7 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     chromium.press("button[type=submit]").await;
     chromium.expect(&user.email).await;
     walk.visit("sign-out", "/signout").await;
+    walk.visit("admin-only", "/admin/keys").await;
     let app = world.app().kind("spa").register();
     walk.visit("consent", &app.authorization().path()).await;
     let device_app = world.app().kind("native").option(&["--device"]).register();
@@ -328,7 +329,28 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     walk.check("device-denied").await;
     world.cli(&["users", "reset-mfa", "--email", &user.email, "--json"], "");
     walk.visit("sign-in-after-end", "/signin").await;
+    walk_as_administrator(&walk).await;
     walk.write_contact_sheet().await;
+}
+
+async fn walk_as_administrator(walk: &Walk<'_>) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    let admin = world.user_with_role("admin").await;
+    walk.sign_in(&admin).await;
+    walk.visit("signing-keys", "/admin/keys").await;
+    // The keys can be rotated once in five minutes.
+    let (button, action, name) = match walk.language {
+        "en" => ("[popovertarget=rotation]", "rotate", "rotation"),
+        _ => ("[popovertarget=retirement-2]", "retire", "retirement"),
+    };
+    chromium.press(button).await;
+    walk.check(&format!("signing-keys-{name}")).await;
+    let submit = format!("[popover]:popover-open form[action='/admin/keys/{action}'] button");
+    chromium.press(&submit).await;
+    chromium.expect("role=\"status\"").await;
+    walk.check(&format!("signing-keys-after-{name}")).await;
+    world.age_sign_ins_of(&admin).await;
+    walk.visit("signing-keys-later", "/admin/keys").await;
 }
 
 on_shapes!(every_page_is_accessible: sqlite Sqlite);

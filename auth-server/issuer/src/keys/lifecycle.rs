@@ -2,12 +2,14 @@
 //! most one of their transactions commits.
 
 use super::change::{KeyChange, KeyTransition, Outcome};
+use super::life::{self, Life};
 use super::master_keys::MasterKeys;
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
 use super::{Error, installation_secret, keyring};
 use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
 use foundation::clock;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::sealing::SealingKey;
 use identity::administrators;
@@ -31,6 +33,8 @@ pub struct KeyStore {
     pub bits: u32,
     /// The time for which clients may cache the JWKS.
     pub max_age: Duration,
+    /// The time for which a key signs.
+    pub lifetime: Duration,
     /// Announces changes to every process.
     pub notifications: Notifications,
     /// Announces the revocation of the tokens of a compromised key.
@@ -103,6 +107,11 @@ impl KeyStore {
             }
         }
         Err(Error::Contended)
+    }
+
+    /// Returns the lives of these keys, in their order, up to their planned ends.
+    pub fn lives(&self, keys: &[Key], now: Timestamp) -> Vec<Life> {
+        life::lives(keys, self.lifetime, now)
     }
 
     /// Makes a transition, or does nothing if a concurrent change came first. `keys` are the published keys.

@@ -21,8 +21,6 @@ const MAX_TRANSITIONS: usize = 16;
 pub struct KeyRotation {
     /// The stored keys.
     pub store: KeyStore,
-    /// The time for which a key signs.
-    pub lifetime: Duration,
     /// The check of the clock, which is measured before each transition.
     pub clock: ClockCheck,
 }
@@ -81,7 +79,7 @@ impl KeyRotation {
     async fn make_due_transitions(&self, keyring: &Keyring) -> Result<(), Error> {
         for _ in 0..MAX_TRANSITIONS {
             let set = keyring.key_set();
-            let Some(transition) = due_transition(set.keys(), self.lifetime, clock::now()) else {
+            let Some(transition) = due_transition(set.keys(), self.store.lifetime, clock::now()) else {
                 break;
             };
             if self.clock.measure().await.is_err() {
@@ -130,17 +128,11 @@ mod tests {
         let [activated_at, dead_after] = times.map(|time| time.map(at));
         Key {
             kid: kid.to_owned(),
-            state,
-            public_jwk: String::new(),
-            sealed_private_key: None,
-            created_at: at(0),
             sign_after: at(300),
             activated_at,
             retired_at: dead_after.map(|at| at.before(Duration::from_secs(660))),
             dead_after,
-            deleted_at: None,
-            compromised: false,
-            number: 1,
+            ..Key::example(state)
         }
     }
 

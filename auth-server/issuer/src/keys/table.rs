@@ -58,6 +58,11 @@ pub(super) const MAX_STALENESS: Duration = Duration::from_secs(60);
 /// The longest time until every replica publishes a staged key.
 pub(super) const PUBLICATION_DELAY: Duration = Duration::from_secs(1);
 
+/// Returns the time by which the last token of a key that is retired at `retired_at` has expired.
+pub(super) fn expiry_of_last_token(retired_at: Timestamp) -> Timestamp {
+    retired_at.after(MAX_STALENESS + MAX_ACCESS_TOKEN_LIFETIME)
+}
+
 /// The state of a signing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -110,6 +115,25 @@ pub struct Key {
 }
 
 impl Key {
+    /// Returns a key in this state without a life.
+    #[cfg(test)]
+    pub(super) fn example(state: State) -> Self {
+        Self {
+            kid: "example".to_owned(),
+            state,
+            public_jwk: String::new(),
+            sealed_private_key: None,
+            created_at: Timestamp::from_micros(0),
+            sign_after: Timestamp::from_micros(0),
+            activated_at: None,
+            retired_at: None,
+            dead_after: None,
+            deleted_at: None,
+            compromised: false,
+            number: 1,
+        }
+    }
+
     /// Returns the private key in PKCS#8 DER. Fails if neither of the master keys opens it, or if it is erased.
     pub(super) fn unseal(&self, master_keys: &MasterKeys) -> Result<Vec<u8>, super::Error> {
         let opened = master_keys.open(&self.kid, self.sealed_private_key());
@@ -218,8 +242,13 @@ pub(super) async fn activate_early(tx: &mut Tx, kid: &str, context: &RequestCont
 
 /// Retires the key if it is active. Returns whether the key was retired.
 pub(super) async fn retire(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
-    let dead_after = context.now.after(MAX_STALENESS + MAX_ACCESS_TOKEN_LIFETIME);
-    let rows = execute!(tx.on(), RETIRE, kid, context.now, dead_after)?;
+    let rows = execute!(
+        tx.on(),
+        RETIRE,
+        kid,
+        context.now,
+        expiry_of_last_token(context.now)
+    )?;
     record_change(tx, rows, Event::success(EventName::KeyRetired), kid, context).await
 }
 

@@ -1,6 +1,7 @@
 //! `/admin/keys`.
 
 use super::Administrator;
+use crate::http::documentation::{AdministratorErrors, SessionErrors};
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -30,13 +31,16 @@ struct Retirement {
 /// List the signing keys
 ///
 /// Returns the keys with their states and the times of their life cycles, deleted ones included: the newest first, 20 per page.
-/// Unknown and invalid query parameters are ignored.
+/// Unknown and invalid query parameters are ignored. A browser that opens the address gets a page in place of JSON, or is sent to the
+/// sign-in page.
 #[utoipa::path(
     get, path = PATH, operation_id = "listSigningKeys", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
-        (status = 200, description = "A page of keys.", body = Envelope<Key>, headers(("Link"))),
-        Administrator,
+        (status = 200, description = "A page of keys.", headers(("Link")),
+         content((Envelope<Key> = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors,
     )
 )]
 pub(crate) async fn list(

@@ -66,6 +66,23 @@ routes! {
     };
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/security-events");
     listSigningKeys "session" [2 2] |f| f.admin.get("/admin/keys");
+    listSigningKeys "page" [2 2] |f| f.admin.browser().open_call("/admin/keys");
+    rotateSigningKeysByForm "too early" [2 2] |f| {
+        let mut browser = f.admin.browser();
+        let page = browser.open("/admin/keys").await;
+        let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        browser.post_call(&page.url.join("/admin/keys/rotate").unwrap(), &fields)
+    };
+    retireSigningKeyByForm "retired before" [2 2] |f| {
+        let staged = f.admin.get("/admin/keys?state=staged").await.expect(200).json();
+        let staged = staged["items"][0]["kid"].as_str().unwrap().to_owned();
+        let mut browser = f.admin.browser();
+        let page = browser.open("/admin/keys").await;
+        let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        let fields = [&fields[..], &[("kid".to_owned(), staged)]].concat();
+        browser.post(&page.url.join("/admin/keys/retire").unwrap(), &fields).await;
+        browser.post_call(&page.url.join("/admin/keys/retire").unwrap(), &fields)
+    };
     rotateSigningKeys "too early" [1 1] |f| f.admin.post("/admin/keys/rotations");
     retireSigningKey "too early" [1 1] |f| {
         let keys = f.admin.get("/admin/keys?state=active").await.expect(200).json();

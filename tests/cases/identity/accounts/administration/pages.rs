@@ -125,7 +125,33 @@ async fn the_first_valid_value_of_a_repeated_parameter_counts(world: World) {
     }
 }
 
+/// The page of the keys links to the pages before and after it.
+async fn the_pages_of_keys_are_linked(world: World) {
+    insert_deleted_keys(&world).await;
+    let mut browser = world.user_with_role("admin").await.browser();
+    let mut page = browser.open("/admin/keys").await;
+    for [shown, newer, older] in [[20, 0, 1], [20, 1, 1], [7, 1, 0]] {
+        let links = page.links();
+        let (back, on): (Vec<_>, Vec<_>) = links
+            .iter()
+            .filter(|link| {
+                link.query()
+                    .is_some_and(|query| query.contains("cursor=") && !query.contains("language="))
+            })
+            .partition(|link| link.query().unwrap().contains("dir=prev"));
+        assert_eq!((back.len(), on.len()), (newer, older), "{}", page.reply);
+        let html = page.reply.text();
+        assert_eq!(html.matches("id=\"key-").count(), shown, "{}", page.reply);
+        // The line shows the keys of the present, which are the newest.
+        assert_eq!(html.contains("class=\"time-line\""), newer == 0, "{}", page.reply);
+        if let Some(next) = on.first() {
+            page = browser.open(next.as_str()).await;
+        }
+    }
+}
+
 on_every_shape!(
+    the_pages_of_keys_are_linked,
     every_list_is_paged_forward_and_backward_in_both_orders,
     the_first_valid_value_of_a_repeated_parameter_counts,
 );

@@ -1,0 +1,110 @@
+//! The lives of the signing keys: their past, and their future if nobody but the automatic rotation changes them.
+
+use super::table::{self, Key, State, in_state};
+use foundation::clock::Timestamp;
+use std::time::Duration;
+
+/// The times at which a key enters its states. Those that lie in the future are planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Life {
+    /// The key is published.
+    pub staged_at: Timestamp,
+    /// The key begins to sign; `None` if it never did.
+    pub activated_at: Option<Timestamp>,
+    /// The key no longer signs; `None` if it never signed.
+    pub retired_at: Option<Timestamp>,
+    /// The key is no longer published.
+    pub deleted_at: Option<Timestamp>,
+}
+
+/// Returns the lives of these keys, in their order. `lifetime` is the time for which a key signs. Without a staged key, the next rotation
+/// is not known.
+pub(super) fn lives(keys: &[Key], lifetime: Duration, now: Timestamp) -> Vec<Life> {
+    let staged = in_state(keys, State::Staged);
+    let active = in_state(keys, State::Active);
+    let rotation = staged.map(|staged| {
+        let end = active.and_then(|active| active.activated_at);
+        let end = end.map_or(now, |activated_at| activated_at.after(lifetime));
+        end.max(staged.sign_after).max(now)
+    });
+    keys.iter().map(|key| life(key, rotation, lifetime)).collect()
+}
+
+/// Returns the life of a key. `rotation` is the time at which the staged key replaces the active one.
+fn life(key: &Key, rotation: Option<Timestamp>, lifetime: Duration) -> Life {
+    let (activated_at, retired_at) = match key.state {
+        State::Staged => (rotation, rotation.map(|at| at.after(lifetime))),
+        State::Active => (key.activated_at, rotation),
+        // An active key that is deleted as compromised is not retired before.
+        State::Retired | State::Deleted => (key.activated_at, key.retired_at.or(key.deleted_at)),
+    };
+    let retired_at = retired_at.filter(|_| activated_at.is_some());
+    let last_token = retired_at.map(table::expiry_of_last_token);
+    Life {
+        staged_at: key.created_at,
+        activated_at,
+        retired_at,
+        deleted_at: key.deleted_at.or(key.dead_after).or(last_token),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_micros(seconds * 1_000_000)
+    }
+
+    fn key(state: State, sign_after: i64, activated_at: Option<i64>) -> Key {
+        Key {
+            activated_at: activated_at.map(at),
+            sign_after: at(sign_after),
+            ..Key::example(state)
+        }
+    }
+
+    #[test]
+    fn the_staged_key_takes_over_at_the_end_of_the_lifetime() {
+        let keys = [key(State::Active, 0, Some(100)), key(State::Staged, 300, None)];
+        let [active, staged] = lives(&keys, DAY, at(200)).try_into().unwrap();
+        assert_eq!(active.retired_at, Some(at(86_500)));
+        assert_eq!(active.deleted_at, Some(at(87_160)));
+        assert_eq!(staged.activated_at, Some(at(86_500)));
+        assert_eq!(staged.retired_at, Some(at(172_900)));
+    }
+
+    #[test]
+    fn no_planned_change_lies_in_the_past_or_before_the_key_may_sign() {
+        let staged = key(State::Staged, 300, None);
+        let overdue = [key(State::Active, 0, Some(0)), staged.clone()];
+        assert_eq!(lives(&overdue, DAY, at(90_000))[1].activated_at, Some(at(90_000)));
+        let alone = [staged];
+        assert_eq!(lives(&alone, DAY, at(200))[0].activated_at, Some(at(300)));
+    }
+
+    #[test]
+    fn without_a_staged_key_the_active_one_has_no_planned_end() {
+        let active = lives(&[key(State::Active, 0, Some(100))], DAY, at(200))[0];
+        assert_eq!((active.retired_at, active.deleted_at), (None, None));
+    }
+
+    #[test]
+    fn a_compromised_key_ends_when_it_is_deleted() {
+        let discarded = |activated_at| Key {
+            deleted_at: Some(at(500)),
+            compromised: true,
+            ..key(State::Deleted, 0, activated_at)
+        };
+        let keys = [discarded(Some(100)), discarded(None)];
+        let [active, staged] = lives(&keys, DAY, at(600)).try_into().unwrap();
+        assert_eq!(
+            (active.retired_at, active.deleted_at),
+            (Some(at(500)), Some(at(500)))
+        );
+        assert_eq!((staged.activated_at, staged.retired_at), (None, None));
+        assert_eq!(staged.deleted_at, Some(at(500)));
+    }
+}

@@ -1,0 +1,79 @@
+//! The pages for administrators, under `/admin`.
+
+pub(crate) mod keys;
+
+use super::consent::require_session;
+use super::flow::FlowError;
+use super::paths;
+use super::redirects::see_other;
+use crate::pages::{self, text};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use foundation::context::{Administrator, RequestContext};
+use identity::sessions::Session;
+use identity::users::Role;
+use tower::ServiceExt as _;
+use web::content_negotiation::prefers_to_json;
+use web::{Code, Error};
+
+/// Middleware of calls whose paths are also those of pages: a browser that opens such a path gets the page. A script of another origin
+/// never does, because its requests have an `Origin`.
+pub(crate) async fn page_or_call(State(pages): State<Router>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let opens_page = request.method().is_safe()
+        && prefers_to_json(headers, "text/html")
+        && ![header::AUTHORIZATION, header::ORIGIN]
+            .iter()
+            .any(|name| headers.contains_key(name));
+    let mut response = match opens_page {
+        true => pages
+            .oneshot(request)
+            .await
+            .unwrap_or_else(|never| match never {}),
+        false => next.run(request).await,
+    };
+    let vary = HeaderValue::from_static("accept");
+    response.headers_mut().append(header::VARY, vary);
+    response
+}
+
+/// Returns the session if its user may administer. Otherwise fails like [`require_session`], or with 403. Right after a sign-in, fails with
+/// a redirect to `page`, whose address then has no query.
+fn require_administrator(
+    session: Option<Session>,
+    page: &'static str,
+    just_signed_in: bool,
+) -> Result<Session, FlowError> {
+    let session = require_session(session, Some(page), just_signed_in)?;
+    match session.user.role {
+        Role::Admin if just_signed_in => Err(FlowError::Response(see_other(page))),
+        Role::Admin => Ok(session),
+        Role::User | Role::Editor => Err(FlowError::Response(forbidden(&session))),
+    }
+}
+
+fn forbidden(session: &Session) -> Response {
+    let text = text::of("admin-only");
+    let mut page = pages::error_with_link(StatusCode::FORBIDDEN, &text, paths::ACCOUNT);
+    // The security event is recorded from the error, and the user sees the page.
+    let error = Error::new(Code::Forbidden, "Only administrators may see this page.");
+    page.extensions_mut()
+        .insert(error.with_caller(Some(session.user.id), None));
+    page
+}
+
+/// Returns the context of a change by the administrator with this session.
+fn of_administrator(context: &RequestContext, session: &Session) -> RequestContext {
+    let authority = session.authority();
+    RequestContext {
+        administrator: Some(Administrator {
+            user_id: authority.user_id,
+            epoch: authority.epoch,
+            session_id: authority.session_id,
+        }),
+        ..context.clone()
+    }
+}

@@ -1,0 +1,221 @@
+//! The page of the signing keys, for administrators.
+
+use super::{expect_redirect, expect_words};
+use serde_json::Value;
+use std::time::Duration;
+use tests::{Browser, PASSWORD, Page, Shape, SharedWorld, User, World, on_every_shape};
+
+const PATH: &str = "/admin/keys";
+/// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica publishes it.
+const STAGING_TIME: Duration = Duration::from_secs(301);
+
+/// The kids and states of all keys, the oldest first.
+fn keys(world: &World) -> Vec<(String, String)> {
+    let listed = world.cli(&["keys", "list", "--json"], "");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let keys = listed.as_array().unwrap().iter();
+    keys.map(|key| (text(&key["kid"]), text(&key["state"]))).collect()
+}
+
+fn states(world: &World) -> Vec<String> {
+    keys(world).into_iter().map(|(_, state)| state).collect()
+}
+
+/// Posts a form of the page that this user saw, with these further fields.
+async fn post(browser: &mut Browser, page: &Page, action: &str, further: &[(&str, &str)]) -> Page {
+    let (csrf, user) = (page.hidden("csrf").unwrap(), page.hidden("user").unwrap());
+    let fields = [("csrf", csrf.as_str()), ("user", &user)];
+    let fields = fields.iter().chain(further);
+    let fields: Vec<_> = fields
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    browser.post(&page.url.join(action).unwrap(), &fields).await
+}
+
+/// Whether the page has a form with this action.
+fn has_form(page: &Page, action: &str) -> bool {
+    page.reply.text().contains(&format!("action=\"{action}\""))
+}
+
+async fn an_administrator_rotates_the_keys(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let mut browser = world.user_with_role("admin").await.browser();
+    let before = keys(&world);
+    let page = browser.open(PATH).await;
+    for (kid, state) in &before {
+        expect_words(&page, 200, &format!("{kid} {state}"));
+    }
+    assert_eq!(
+        page.reply.text().matches("<svg viewBox=\"0 0 1000").count(),
+        2,
+        "{}",
+        page.reply
+    );
+    expect_words(&page, 200, &format!("{} signs from now on", before[1].0));
+    expect_words(&page, 200, "latchkey keys rotate");
+    let rotations = format!(
+        "curl -H \"Authorization: Bearer $TOKEN\" -X POST {}/admin/keys/rotations",
+        world.base()
+    );
+    expect_words(&page, 200, &rotations);
+    let csrf = page.hidden("csrf").unwrap();
+    expect_redirect(&browser.submit(&page, &[("csrf", &csrf)]).await, PATH);
+    assert_eq!(states(&world), ["retired", "active", "staged"]);
+
+    let after = browser.open(PATH).await;
+    expect_words(&after, 200, &format!("{} began to sign", before[1].0));
+    expect_words(&after, 200, "The keys can be rotated in 6 minutes");
+    assert!(!has_form(&after, "/admin/keys/rotate"), "{}", after.reply);
+    // The form of the first page, sent again.
+    let early = browser.submit(&page, &[("csrf", &csrf)]).await;
+    expect_words(&early, 409, "The keys can be rotated in 6 minutes");
+    assert_eq!(states(&world), ["retired", "active", "staged"]);
+    world.advance(STAGING_TIME);
+    let later = browser.open(PATH).await;
+    assert!(!later.visible_text().contains("began to sign"), "{}", later.reply);
+    expect_redirect(&browser.submit(&later, &[("csrf", &csrf)]).await, PATH);
+    assert_eq!(states(&world), ["retired", "retired", "active", "staged"]);
+}
+
+async fn a_compromised_key_is_retired(shape: Shape) {
+    let world = World::builder(shape).start().await;
+    let admin = world.user_with_role("admin").await;
+    let app = world.app().register();
+    let tokens = app.tokens(&admin, "posts:read").await;
+    let mut browser = admin.browser();
+    let page = browser.open(PATH).await;
+    let before = keys(&world);
+    let compromised = before[0].0.as_str();
+    expect_words(
+        &page,
+        200,
+        &format!("{compromised} is deleted at once, and every token that it signed is refused"),
+    );
+    expect_words(
+        &page,
+        200,
+        &format!("latchkey keys retire --compromised {compromised}"),
+    );
+    let retired = post(&mut browser, &page, "/admin/keys/retire", &[("kid", compromised)]).await;
+    expect_redirect(&retired, PATH);
+    assert_eq!(states(&world), ["deleted", "active", "staged"]);
+    world.expect_revoked_soon(&tokens.access).await;
+    let after = browser.open(PATH).await;
+    expect_words(&after, 200, &format!("{compromised} was retired as compromised"));
+    expect_words(&after, 200, &format!("{compromised} compromised"));
+    let again = post(&mut browser, &page, "/admin/keys/retire", &[("kid", compromised)]).await;
+    expect_words(&again, 409, "The key was retired as compromised before.");
+    let unknown = post(&mut browser, &page, "/admin/keys/retire", &[("kid", "none")]).await;
+    expect_words(&unknown, 404, "There is no such key.");
+    let event = admin
+        .get("/admin/security-events?name=key_compromised")
+        .await
+        .expect(200);
+    assert_eq!(event.json()["items"][0]["administrator_id"], admin.id);
+}
+
+async fn a_program_gets_json_at_the_address_of_the_page(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let token = world.app().register().tokens(&admin, "admin").await.access;
+    let token = world.anyone().bearer(&token);
+    let html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let origin = world.base().to_owned();
+    for (call, expected) in [
+        (admin.get(PATH).header("accept", html), "text/html; charset=utf-8"),
+        (admin.get(PATH), "application/json"),
+        (admin.get(PATH).header("accept", "*/*"), "application/json"),
+        (
+            admin
+                .get(PATH)
+                .header("accept", "application/json, text/html;q=0.9"),
+            "application/json",
+        ),
+        (token.get(PATH).header("accept", html), "application/json"),
+        (
+            admin.get(PATH).header("accept", html).header("origin", &origin),
+            "application/json",
+        ),
+    ] {
+        let reply = call.await.expect(200);
+        assert_eq!(reply.header("content-type"), expected, "{reply}");
+        let vary = reply.headers.get_all("vary").iter();
+        let vary: Vec<&str> = vary.map(|value| value.to_str().unwrap()).collect();
+        assert!(vary.join(", ").to_lowercase().contains("accept"), "{reply}");
+    }
+}
+
+async fn only_administrators_see_the_page(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let form = admin.browser().open(PATH).await;
+    for role in ["user", "editor"] {
+        let user = world.user_with_role(role).await;
+        let mut browser = user.browser();
+        expect_words(
+            &browser.open(PATH).await,
+            403,
+            "Only administrators can see this page",
+        );
+        for action in ["/admin/keys/rotate", "/admin/keys/retire"] {
+            let fields = ["csrf", "user", "kid"].map(|name| match name {
+                "csrf" => (name.to_owned(), user.csrf.clone()),
+                "user" => (name.to_owned(), user.id.to_string()),
+                _ => (name.to_owned(), "none".to_owned()),
+            });
+            let refused = browser.post(&form.url.join(action).unwrap(), &fields).await;
+            expect_words(&refused, 403, "Only administrators can see this page");
+        }
+    }
+    let mut browser = world.browser();
+    let sent = browser.open(PATH).await;
+    expect_redirect(&sent, "/signin");
+    let sign_in = browser.open(sent.location().unwrap().as_str()).await;
+    let fields = [("email", admin.email.as_str()), ("password", PASSWORD)];
+    let signed_in = browser.submit(&sign_in, &fields).await;
+    expect_redirect(&signed_in, PATH);
+    let once_more = browser.open(signed_in.location().unwrap().as_str()).await;
+    assert_eq!(once_more.location().unwrap().query(), None, "{}", once_more.reply);
+    expect_words(&browser.open(PATH).await, 200, "Signing keys");
+    // A form of one administrator, submitted by another.
+    let other: User = world.user_with_role("admin").await;
+    let fields = [("csrf", other.csrf.clone()), ("user", admin.id.to_string())];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value));
+    let rotate = form.url.join("/admin/keys/rotate").unwrap();
+    let refused = other.browser().post(&rotate, &fields).await;
+    expect_words(&refused, 409, "Another account is signed in in this browser now.");
+}
+
+async fn changes_need_a_recent_sign_in(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let mut browser = admin.browser();
+    let form = browser.open(PATH).await;
+    world.age_sign_ins_of(&admin).await;
+    for action in ["/admin/keys/rotate", "/admin/keys/retire"] {
+        let late = post(&mut browser, &form, action, &[("kid", "none")]).await;
+        expect_redirect(&late, "/signin");
+        assert_eq!(late.location().unwrap().query(), Some("flow=%2Fadmin%2Fkeys"));
+    }
+    let page = browser.open(PATH).await;
+    expect_words(
+        &page,
+        200,
+        "Changes of the keys need a sign-in within the last ten minutes.",
+    );
+    assert!(!page.reply.text().contains("<form"), "{}", page.reply);
+    let link = page
+        .links()
+        .into_iter()
+        .find(|link| link.path() == "/signin")
+        .unwrap();
+    let sign_in = browser.open(link.as_str()).await;
+    let signed_in = browser.submit(&sign_in, &[("password", PASSWORD)]).await;
+    expect_redirect(&signed_in, PATH);
+    assert!(has_form(&browser.open(PATH).await, "/admin/keys/retire"));
+}
+
+on_every_shape!(
+    an_administrator_rotates_the_keys,
+    a_compromised_key_is_retired,
+    a_program_gets_json_at_the_address_of_the_page,
+    only_administrators_see_the_page,
+    changes_need_a_recent_sign_in,
+);
