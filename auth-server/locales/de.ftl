@@ -434,70 +434,95 @@ account-deleted = Ihr Konto ist gelöscht
     .text = Sie sind überall abgemeldet, und keine App hat mehr Zugriff.
     .link = Mit einem anderen Konto anmelden
 
-## Verwaltung
+## Administration
 
 admin = Verwaltung
-admin-change = Ändern
 admin-only = Nur Administratoren sehen diese Seite
     .text = Melden Sie sich ab und als Administrator an, oder gehen Sie zurück zu Ihrem Konto.
     .link = Zu Ihrem Konto
-admin-same = Dasselbe als Befehl oder Aufruf
-action = Handlung
-age = { $time }
+action = Aktion
+in-terminal = Dasselbe im Terminal
 from-now = in { $time }
-now = jetzt
 sign-in-again = Neu anmelden
+list-previous = Vorige Seite
+list-next = Nächste Seite
 
-## Signaturschlüssel
+## Security events
+
+events = Sicherheitsereignisse
+events-any = alle
+events-select = Diese Ereignisse zeigen
+events-none = Kein Ereignis passt zu diesen Bedingungen.
+events-all = Alle Ereignisse zeigen
+events-since = Ab (UTC, zum Beispiel 2026-11-27T16:05)
+events-until = Vor (UTC)
+event-name = Ereignis
+event-outcome = Ergebnis
+event-time = Zeit
+event-user = Benutzer
+event-administrator = Durch Administrator
+event-by = durch
+event-client = App
+event-address = Adresse
+event-trace = Korrelations-ID
+event-failure = fehlgeschlagen
+event-count = { $n ->
+    [one] { $n }-mal
+   *[other] { $n }-mal
+ }
+
+## Signing keys
 
 keys = Signaturschlüssel
 keys-all = Alle Schlüssel
-keys-sign-in = Änderungen der Schlüssel brauchen eine Anmeldung in den letzten zehn Minuten.
-keys-older = Ältere Schlüssel
-keys-newer = Neuere Schlüssel
+keys-sign-in = Um die Schlüssel hier zu ändern, müssen Sie sich in den letzten zehn Minuten angemeldet haben.
+keys-settings = Ein Schlüssel signiert in einem Zeitraum von { $lifetime }. Prüfer dürfen den Schlüsselsatz in einem Zeitraum von { $cached } zwischenspeichern.
+keys-published = Der Schlüsselsatz:
 key = Schlüssel
-key-age = Alter
+key-created = Erstellt
 key-next = Nächste Änderung
 key-planned = geplant
-key-staged = bereit
+key-present = jetzt
+key-staged = vorbereitet
 key-active = aktiv
 key-retired = abgelöst
 key-deleted = gelöscht
 key-compromised = kompromittiert
-key-staged-until = Er darf in { $time } signieren, wenn der letzte zwischengespeicherte Schlüsselsatz ohne ihn abgelaufen ist.
-key-staged-next = Er darf signieren und löst den aktiven Schlüssel spätestens in { $time } ab.
-key-staged-alone = Er darf signieren.
-key-active-early = Er signiert. Prüfer mit einem zwischengespeicherten Schlüsselsatz ohne ihn lehnen seine Token noch { $time } lang vielleicht ab.
-key-active-next = Er signiert und wird spätestens in { $time } abgelöst.
-key-active-alone = Er signiert.
-key-retired-next = Er signiert nicht mehr. In { $time }, wenn sein letztes Token abgelaufen ist, wird er gelöscht.
-key-retired-alone = Er signiert nicht mehr.
+key-next-waits = Er darf in { $time } signieren, wenn der letzte zwischengespeicherte Schlüsselsatz ohne ihn abgelaufen ist.
+key-next-signs = Er darf signieren. Nach Plan löst er den aktiven Schlüssel in { $time } ab.
+key-next-may-sign = Er darf signieren.
+key-next-known = Er signiert. Prüfer mit einem zwischengespeicherten Schlüsselsatz ohne ihn können seine Token ablehnen, bis dieser in { $time } abläuft.
+key-next-retires = Er signiert. Nach Plan löst ihn sein Nachfolger in { $time } ab.
+key-next-none = Er signiert.
+key-next-deleted = Er signiert nicht mehr. In { $time }, wenn sein letztes Token abgelaufen ist, wird er gelöscht.
+key-signed = Er signiert nicht mehr.
 key-deleted-at = Er wurde vor { $time } gelöscht.
 keys-rotate = Schlüssel wechseln
-keys-rotation = { $staged } signiert ab jetzt, und ein weiterer Schlüssel wird bereitgestellt. { $active } signiert nicht mehr, bleibt aber veröffentlicht, bis sein letztes Token abgelaufen ist. Kein Token wird abgelehnt, und niemand muss sich neu anmelden.
-keys-first-rotation = { $staged } signiert ab jetzt, und ein weiterer Schlüssel wird bereitgestellt.
-keys-rotation-later = Die Schlüssel lassen sich in { $time } wechseln: Bis dahin kann ein Zwischenspeicher einen Schlüsselsatz ohne den bereiten Schlüssel enthalten.
-keys-none-staged = Die Schlüssel lassen sich wechseln, wenn der nächste Schlüssel bereit ist. Der Issuer stellt binnen einer Sekunde einen bereit.
-keys-contended = Andere Änderungen der Schlüssel kamen zuvor. Sehen Sie sich die Schlüssel an und versuchen Sie es noch einmal.
+keys-rotation-later = Die Schlüssel lassen sich in { $time } wechseln: Bis dahin kann ein Zwischenspeicher einen Schlüsselsatz ohne den vorbereiteten Schlüssel enthalten.
+keys-none-staged = Die Schlüssel lassen sich wechseln, sobald der nächste Schlüssel vorbereitet ist, was der Issuer bald tut.
+keys-clock-differs = Die Uhren des Issuers und der Datenbank gehen auseinander. Bis sie übereinstimmen, lassen sich Schlüssel nur als kompromittiert zurückziehen.
+keys-contended = Jemand hat die Schlüssel gleichzeitig geändert. Hier wurde nichts geändert. Sehen Sie sich die Schlüssel unten an und versuchen Sie es noch einmal.
 keys-retired-before = Der Schlüssel wurde schon als kompromittiert zurückgezogen.
 keys-unknown = Diesen Schlüssel gibt es nicht.
-keys-clock-differs = Die Uhr des Issuers weicht von der der Datenbank ab, so dass Schlüssel nur als kompromittiert zurückgezogen werden können. Stellen Sie die Uhr und versuchen Sie es noch einmal.
 keys-retire = Als kompromittiert zurückziehen
-keys-retirement-staged = { $kid } wird sofort gelöscht. Er hat nichts signiert. Ein weiterer Schlüssel wird bereitgestellt, der in { $wait } signieren darf.
-keys-retirement-active = { $kid } wird sofort gelöscht, und jedes Token, das er signiert hat, wird abgelehnt: von der API binnen einer Sekunde, von anderen Prüfern, sobald ihr zwischengespeicherter Schlüsselsatz abgelaufen ist, spätestens nach { $wait }. Apps bekommen neue Token mit ihren Refresh-Token, und niemand muss sich neu anmelden. Der bereite Schlüssel signiert sofort, auch wenn er manchem Zwischenspeicher noch fehlt.
-keys-retirement-retired = { $kid } wird sofort gelöscht, und jedes Token, das er signiert hat, wird abgelehnt: von der API binnen einer Sekunde, von anderen Prüfern, sobald ihr zwischengespeicherter Schlüsselsatz abgelaufen ist, spätestens nach { $wait }. Apps bekommen neue Token mit ihren Refresh-Token, und niemand muss sich neu anmelden.
-keys-retirement-deleted = Die Zugriffstoken von { $kid } sind abgelaufen. ID-Token, die er signiert hat, bezeichnen beim Abmelden nicht mehr den Benutzer.
+keys-effect-rotation = { $staged } signiert ab jetzt, und ein weiterer Schlüssel wird vorbereitet. { $active } signiert nicht mehr, bleibt aber veröffentlicht, bis sein letztes Token abgelaufen ist. Prüfer, die den Schlüsselsatz neu holen, wenn ihr Zwischenspeicher abgelaufen ist, lehnen kein Token ab, und niemand muss sich neu anmelden.
+keys-effect-first-rotation = { $staged } signiert ab jetzt, und ein weiterer Schlüssel wird vorbereitet.
+keys-effect-staged = { $kid } wird sofort gelöscht. Der Issuer hat nichts damit signiert. Hat es jemand anders getan, werden solche Token abgelehnt: von der API binnen einer Sekunde, von anderen Prüfern, wenn sie den Schlüsselsatz neu holen, normalerweise in { $wait }. Ein weiterer Schlüssel wird vorbereitet, der etwas später als dann signieren darf. Ein Alarm wird ausgelöst. Das lässt sich nicht rückgängig machen.
+keys-effect-active = { $kid } wird sofort gelöscht, und der vorbereitete Schlüssel signiert. Jedes Token, das { $kid } signiert hat, wird abgelehnt: von der API binnen einer Sekunde, von anderen Prüfern, wenn sie den Schlüsselsatz neu holen, normalerweise in { $wait }. ID-Token, die er signiert hat, werden nicht mehr als Hinweis auf den Benutzer angenommen. Apps bekommen neue Token mit ihren Refresh-Token, und niemand muss sich neu anmelden. Ein Alarm wird ausgelöst. Das lässt sich nicht rückgängig machen.
+keys-effect-active-early = { $kid } wird sofort gelöscht, und der nächste Schlüssel signiert, obwohl manche Prüfer ihn noch nicht kennen: Diese lehnen seine Token eine Weile ab. Jedes Token, das { $kid } signiert hat, wird abgelehnt: von der API binnen einer Sekunde, von anderen Prüfern, wenn sie den Schlüsselsatz neu holen, normalerweise in { $wait }. ID-Token, die er signiert hat, werden nicht mehr als Hinweis auf den Benutzer angenommen. Apps bekommen neue Token mit ihren Refresh-Token, und niemand muss sich neu anmelden. Ein Alarm wird ausgelöst. Das lässt sich nicht rückgängig machen.
+keys-effect-retired = { $kid } wird sofort gelöscht, und jedes Token, das er signiert hat, wird abgelehnt: von der API binnen einer Sekunde, von anderen Prüfern, wenn sie den Schlüsselsatz neu holen, normalerweise in { $wait }. ID-Token, die er signiert hat, werden nicht mehr als Hinweis auf den Benutzer angenommen. Apps bekommen neue Token mit ihren Refresh-Token, und niemand muss sich neu anmelden. Ein Alarm wird ausgelöst. Das lässt sich nicht rückgängig machen.
+keys-effect-deleted = Die Zugriffstoken von { $kid } sind abgelaufen. ID-Token, die er signiert hat, werden nicht mehr als Hinweis auf den Benutzer angenommen. Ein Alarm wird ausgelöst. Das lässt sich nicht rückgängig machen.
 keys-news-active = { $kid } signiert seit { $time }.
 keys-news-compromised = { $kid } wurde vor { $time } als kompromittiert zurückgezogen. Die API lehnt seine Token ab.
-keys-effects = Wessen Token nach einer Handlung gelten
-keys-of-staged = Bereiter Schlüssel
-keys-of-active = Aktiver Schlüssel
-keys-of-retired = Abgelöste Schlüssel
-keys-retire-staged = Den bereiten Schlüssel als kompromittiert zurückziehen
+keys-effects = Welche Token nach einer Aktion gelten
+keys-of-staged = Des vorbereiteten Schlüssels
+keys-of-active = Des aktiven Schlüssels
+keys-of-retired = Eines abgelösten Schlüssels
+keys-retire-staged = Den vorbereiteten Schlüssel als kompromittiert zurückziehen
 keys-retire-active = Den aktiven Schlüssel als kompromittiert zurückziehen
 keys-retire-retired = Einen abgelösten Schlüssel als kompromittiert zurückziehen
-keys-signs = gelten: er signiert jetzt
-keys-signs-on = gelten: er signiert weiter
+keys-signs = gelten, wo er bekannt ist: Er signiert jetzt
+keys-keeps-signing = gelten: Er signiert weiter
 keys-not-yet = gelten, sobald er signiert
 keys-until-expiry = gelten, bis sie ablaufen
 keys-refused = werden abgelehnt

@@ -87,6 +87,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .layer(from_fn_with_state(brand, pages::present));
     let calls_with_pages = OpenApiRouter::new()
         .routes(routes!(keys::list))
+        .routes(routes!(security_events::list))
         .route_layer(from_fn_with_state(
             pages_of_calls(&app),
             admin_pages::page_or_call,
@@ -98,7 +99,6 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(revoke::revoke_in_cookie))
         .routes(routes!(introspect::introspect))
         .routes(routes!(user_info::read, user_info::read_by_post))
-        .routes(routes!(security_events::list))
         .merge(calls_with_pages)
         .routes(routes!(keys::rotate))
         .routes(routes!(keys::retire))
@@ -170,6 +170,7 @@ async fn handle_call(
 fn pages_of_calls(app: &App) -> Router {
     Router::new()
         .route(paths::ADMIN_KEYS, get(admin_pages::keys::show))
+        .route(paths::ADMIN_EVENTS, get(admin_pages::events::show))
         .layer(from_fn_with_state(
             Arc::clone(&app.policy),
             redirects::to_base_host,

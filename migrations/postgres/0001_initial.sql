@@ -687,6 +687,10 @@ CREATE INDEX security_events_name ON security_events (name, at, id);
 CREATE INDEX security_events_user_id ON security_events (user_id, at, id);
 CREATE INDEX security_events_administrator_id ON security_events (administrator_id, at, id)
     WHERE administrator_id IS NOT NULL;
+CREATE INDEX security_events_client_id ON security_events (client_id, at, id) WHERE client_id IS NOT NULL;
+CREATE INDEX security_events_address ON security_events (address, at, id) WHERE address IS NOT NULL;
+CREATE INDEX security_events_trace_id ON security_events (trace_id, at, id);
+CREATE INDEX security_events_outcome ON security_events (outcome, at, id);
 
 -- Deleted accounts whose id is still in `security_events`, because they have more events than the deletion itself changes.
 CREATE TABLE unfinished_pseudonyms (

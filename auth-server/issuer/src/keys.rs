@@ -27,7 +27,7 @@ pub use reseal::{Resealed, reseal};
 pub use rotation::KeyRotation;
 pub use signing::SigningKey;
 pub(crate) use table::MAX_ACCESS_TOKEN_LIFETIME;
-pub use table::{Key, State, all};
+pub use table::{Key, State, all, in_state};
 
 use foundation::clock::Timestamp;
 use identity::administrators;

@@ -2,8 +2,9 @@
 
 use super::{Error, Services, print};
 use audit::events::list;
-use audit::events::list::{Filter, SecurityEvent};
+use audit::events::list::{Filter, Outcome, SecurityEvent};
 use clap::Subcommand;
+use foundation::clock::Timestamp;
 
 /// The commands for security events.
 #[derive(Debug, Subcommand)]
@@ -19,6 +20,24 @@ pub enum Command {
         /// Only events that the administrator with this id or pseudonym caused over HTTP.
         #[arg(long, value_name = "ID", allow_negative_numbers = true)]
         administrator: Option<i64>,
+        /// Only events of the client with this id.
+        #[arg(long, value_name = "ID")]
+        client: Option<String>,
+        /// Only events that were caused from this IP address.
+        #[arg(long)]
+        address: Option<String>,
+        /// Only events of the response with this correlation id.
+        #[arg(long, value_name = "ID")]
+        trace: Option<String>,
+        /// Only events with this outcome.
+        #[arg(long, value_parser = parse_outcome)]
+        outcome: Option<Outcome>,
+        /// Only events at this time or later, in RFC 3339.
+        #[arg(long, value_name = "TIME", value_parser = parse_time)]
+        since: Option<Timestamp>,
+        /// Only events before this time, in RFC 3339.
+        #[arg(long, value_name = "TIME", value_parser = parse_time)]
+        until: Option<Timestamp>,
         /// The most events to list.
         #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
         limit: u16,
@@ -33,6 +52,12 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         name,
         user,
         administrator,
+        client,
+        address,
+        trace,
+        outcome,
+        since,
+        until,
         limit,
         json,
     } = command;
@@ -40,10 +65,24 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         name,
         user_id: user,
         administrator_id: administrator,
+        client_id: client,
+        address,
+        trace_id: trace,
+        outcome,
+        since,
+        until,
     };
     let events = list::newest(&services.db, &filter, None, limit.into()).await?;
     let lines: Vec<String> = events.iter().map(line).collect();
     print(json, &events, &lines)
+}
+
+fn parse_outcome(text: &str) -> Result<Outcome, &'static str> {
+    Outcome::named(text).ok_or("an outcome is success or failure")
+}
+
+fn parse_time(text: &str) -> Result<Timestamp, &'static str> {
+    Timestamp::parse(text).ok_or("a time is written like 2026-11-27T16:05:00Z")
 }
 
 fn line(event: &SecurityEvent) -> String {

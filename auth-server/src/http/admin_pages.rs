@@ -1,5 +1,6 @@
 //! The pages for administrators, under `/admin`.
 
+pub(crate) mod events;
 pub(crate) mod keys;
 
 use super::consent::require_session;
@@ -9,7 +10,7 @@ use super::redirects::see_other;
 use crate::pages::{self, text};
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use foundation::context::{Administrator, RequestContext};
@@ -19,12 +20,16 @@ use tower::ServiceExt as _;
 use web::content_negotiation::prefers_to_json;
 use web::{Code, Error};
 
-/// Middleware of calls whose paths are also those of pages: a browser that opens such a path gets the page. A script of another origin
-/// never does, because its requests have an `Origin`.
+/// Middleware of calls whose paths are also those of pages: a browser that opens such a path gets the page. A script does not, in a browser
+/// that sends `Sec-Fetch-Mode` (Fetch Metadata Request Headers §2.2), nor in any browser if it could read the response from another origin,
+/// because its request has an `Origin` then.
 pub(crate) async fn page_or_call(State(pages): State<Router>, request: Request, next: Next) -> Response {
     let headers = request.headers();
-    let opens_page = request.method().is_safe()
+    let opens_page = request.method() == Method::GET
         && prefers_to_json(headers, "text/html")
+        && headers
+            .get("sec-fetch-mode")
+            .is_none_or(|mode| mode == "navigate")
         && ![header::AUTHORIZATION, header::ORIGIN]
             .iter()
             .any(|name| headers.contains_key(name));
@@ -48,8 +53,10 @@ fn require_administrator(
     just_signed_in: bool,
 ) -> Result<Session, FlowError> {
     let session = require_session(session, Some(page), just_signed_in)?;
+    if just_signed_in {
+        return Err(FlowError::Response(see_other(page)));
+    }
     match session.user.role {
-        Role::Admin if just_signed_in => Err(FlowError::Response(see_other(page))),
         Role::Admin => Ok(session),
         Role::User | Role::Editor => Err(FlowError::Response(forbidden(&session))),
     }
@@ -67,12 +74,11 @@ fn forbidden(session: &Session) -> Response {
 
 /// Returns the context of a change by the administrator with this session.
 fn of_administrator(context: &RequestContext, session: &Session) -> RequestContext {
-    let authority = session.authority();
     RequestContext {
         administrator: Some(Administrator {
-            user_id: authority.user_id,
-            epoch: authority.epoch,
-            session_id: authority.session_id,
+            user_id: session.user.id,
+            epoch: session.authority().epoch,
+            session: Some((session.id, session.signed_in_at)),
         }),
         ..context.clone()
     }

@@ -172,7 +172,7 @@ fn metadata_of(grants: &Grants, registration: ClientRegistration) -> Response {
         token_endpoint: format!("{issuer}/token"),
         revocation_endpoint: format!("{issuer}/revoke"),
         introspection_endpoint: format!("{issuer}/introspect"),
-        jwks_uri: format!("{issuer}/.well-known/jwks.json"),
+        jwks_uri: format!("{issuer}{}", paths::JWKS),
         scopes_supported: scope::ALL.into_iter().chain([scope::OFFLINE_ACCESS]).collect(),
         response_types_supported: &["code"],
         response_modes_supported: &["query"],
@@ -225,7 +225,7 @@ fn metadata_of(grants: &Grants, registration: ClientRegistration) -> Response {
 ///
 /// The keys that verify access tokens (RFC 7517).
 #[utoipa::path(
-    get, path = "/.well-known/jwks.json", operation_id = "readKeys", tag = "Discovery",
+    get, path = paths::JWKS, operation_id = "readKeys", tag = "Discovery",
     params(("If-None-Match" = Option<String>, Header, description = "The entity tags of cached copies.")),
     responses(
         (status = 200, description = "The keys.", body = JwkSet, headers(("ETag"), ("Cache-Control"))),

@@ -76,12 +76,16 @@ pages! {
     /// The errors of the form with the first one-time code.
     FirstCodeErrors: 422 "The code is wrong.", 429 "Sign-in is blocked for a while.",
         503 "A part of the service does not answer.";
-    /// The errors of the pages for administrators.
-    AdministratorErrors: 403 "The user is no administrator, or the anti-forgery token is missing or wrong.";
-    /// The errors of the forms that change the signing keys.
-    KeyErrors: 404 "No key has the kid.",
-        409 "The state of the keys does not allow the change, or another user has signed in since the form was shown.",
+    /// The error of the pages for administrators.
+    AdministratorErrors: 403 "The user is no administrator.";
+    /// The errors of the form that rotates the signing keys.
+    KeyRotationErrors: 403 "The user is no administrator, or the anti-forgery token is missing or wrong.",
+        409 "The keys cannot be rotated yet, or have changed or another user has signed in since the form was shown.",
         503 "The clock of the issuer differs from that of the database.";
+    /// The errors of the form that retires a signing key.
+    KeyRetirementErrors: 403 "The user is no administrator, or the anti-forgery token is missing or wrong.",
+        404 "No key has the kid.",
+        409 "The state of the key has changed or another user has signed in since the form was shown.";
     /// The error of the form that deletes an account.
     DeletionErrors: 409 "The account is that of the last administrator, or another user has signed in since the form was shown.";
     /// The errors of the form for the code of a device.

@@ -248,12 +248,12 @@ impl From<keys::Error> for FormError {
     fn from(error: keys::Error) -> Self {
         let conflict = |text: Text<'_>| Self::new(StatusCode::CONFLICT, &text);
         match error {
-            keys::Error::SignsLater { until, .. } | keys::Error::StillNeeded { until, .. } => {
+            keys::Error::SignsLater { until, .. } => {
                 let wait = text::duration(until.since(clock::now()));
                 conflict(text::of("keys-rotation-later").with("time", wait))
             }
             keys::Error::NoneStaged => conflict(text::of("keys-none-staged")),
-            keys::Error::Contended | keys::Error::Staged(_) => conflict(text::of("keys-contended")),
+            keys::Error::Contended => conflict(text::of("keys-contended")),
             keys::Error::Deleted { .. } => conflict(text::of("keys-retired-before")),
             keys::Error::Unknown(_) => Self::new(StatusCode::NOT_FOUND, &text::of("keys-unknown")),
             keys::Error::ClockDiffers(_) => Self::unavailable(&text::of("keys-clock-differs")),
@@ -261,7 +261,10 @@ impl From<keys::Error> for FormError {
                 Self::Final(see_other(&paths::sign_in(Some(paths::ADMIN_KEYS))))
             }
             keys::Error::Database(error) => Error::from(error).into(),
-            keys::Error::Sealed(_)
+            // The forms rotate, and retire as compromised.
+            keys::Error::StillNeeded { .. }
+            | keys::Error::Staged(_)
+            | keys::Error::Sealed(_)
             | keys::Error::NoSecret
             | keys::Error::Rsa(_)
             | keys::Error::CannotSign { .. } => Error::internal(&error).into(),

@@ -26,9 +26,11 @@ pub(crate) const TWO_STEP_OFF: &str = "/account/two-step/off";
 pub(crate) const PASSKEYS: &str = "/account/passkeys";
 pub(crate) const PASSKEY_NAME: &str = "/account/passkeys/name";
 pub(crate) const PASSKEY_REMOVAL: &str = "/account/passkeys/removal";
+pub(crate) const JWKS: &str = "/.well-known/jwks.json";
 pub(crate) const ADMIN_KEYS: &str = "/admin/keys";
 pub(crate) const ADMIN_KEYS_ROTATE: &str = "/admin/keys/rotate";
 pub(crate) const ADMIN_KEYS_RETIRE: &str = "/admin/keys/retire";
+pub(crate) const ADMIN_EVENTS: &str = "/admin/events";
 pub(crate) const CONSENT: &str = "/consent";
 pub(crate) const SIGN_OUT: &str = "/signout";
 pub(crate) const SIGN_OUT_CONFIRMATION: &str = "/signout/confirmation";
@@ -46,15 +48,16 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 /// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
 /// The sealed text of an authorization flow has no colon.
 const DEVICE_FLOW: &str = "device:";
-/// The pages that require a recent sign-in, or have forms that do. The path of one is the `flow` of a user who signs in to come there. The
+/// The pages that require a recent sign-in, or an administrator. The path of one is the `flow` of a user who signs in to come there. The
 /// sealed text of an authorization flow has no slash.
-const RECENT_SIGN_IN_PAGES: [&str; 6] = [
+const PAGES_AFTER_SIGN_IN: [&str; 7] = [
     PASSWORD,
     ACCOUNT_EMAIL,
     TWO_STEP,
     PASSKEYS,
     ACCOUNT_DELETION,
     ADMIN_KEYS,
+    ADMIN_EVENTS,
 ];
 
 /// Returns the path of the sign-in page, within an authorization flow if there is one.
@@ -91,7 +94,7 @@ pub(crate) fn is_device_flow(flow: &str) -> bool {
 
 /// Returns whether a `flow` leads to a page that requires a recent sign-in.
 pub(crate) fn requires_recent_sign_in(flow: &str) -> bool {
-    RECENT_SIGN_IN_PAGES.contains(&flow)
+    PAGES_AFTER_SIGN_IN.contains(&flow)
 }
 
 /// Returns the `flow` of a browser on its way to the page for the code of a device.

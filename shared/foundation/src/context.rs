@@ -31,8 +31,8 @@ pub struct Administrator {
     pub user_id: i64,
     /// The epoch of the user in which the session or the access token began.
     pub epoch: i64,
-    /// The id of the session; `None` for a call with an access token.
-    pub session_id: Option<i64>,
+    /// The id of the session and the time of the sign-in in it; `None` for a call with an access token.
+    pub session: Option<(i64, Timestamp)>,
 }
 
 impl RequestContext {

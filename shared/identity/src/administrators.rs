@@ -18,7 +18,7 @@ pub enum Error {
 }
 
 /// Begins the transaction of a change. If an administrator makes it, according to `context`, their row and that of their session
-/// are locked, so that a concurrent end of their authority waits for the commit or prevents the change. Changes by commands and
+/// are locked, in which nobody has signed in since, so that a concurrent end of their authority waits for the commit or prevents the change. Changes by commands and
 /// background tasks have no administrator. Fails with [`Error::SignedOut`] if the authority has ended.
 pub async fn begin(db: &Db, context: &RequestContext) -> Result<Tx, Error> {
     let mut tx = db.begin().await?;
@@ -38,10 +38,10 @@ pub(crate) async fn begin_change_of(db: &Db, user_id: i64, context: &RequestCont
 
 async fn lock(tx: &mut Tx, changed: Option<i64>, context: &RequestContext) -> Result<(), Error> {
     let caller = context.administrator;
-    let session_id = caller.and_then(|administrator| administrator.session_id);
+    let session = caller.and_then(|administrator| administrator.session);
     let is_signed_in = changes::lock_administrators(tx, caller, changed).await?
-        && match session_id {
-            Some(id) => sessions::lock(tx, id, context.now).await?,
+        && match session {
+            Some((id, signed_in_at)) => sessions::lock(tx, id, signed_in_at, context.now).await?,
             None => true,
         };
     match is_signed_in {

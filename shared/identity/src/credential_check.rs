@@ -158,7 +158,7 @@ pub(crate) async fn hold_session(
     session: &Session,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    match sessions::lock_found(tx, session, context.now).await? {
+    match sessions::lock(tx, session.id, session.signed_in_at, context.now).await? {
         true => Ok(()),
         false => Err(Error::SignedOut),
     }

@@ -89,7 +89,7 @@ pub async fn request(
     let user_id = session.user.id;
     // If the address was replaced meanwhile, a link to the old address would restore that address.
     let is_current = users::lock_email(&mut tx, user_id, &email).await?
-        && sessions::lock_found(&mut tx, session, context.now).await?;
+        && sessions::lock(&mut tx, session.id, session.signed_in_at, context.now).await?;
     if !is_current {
         return Ok(());
     }

@@ -36,8 +36,7 @@ sql! {
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
-    LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2";
-    LOCK_FOUND = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2 AND created_at = $3";
+    LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2 AND created_at = $3";
     FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
     PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
@@ -256,17 +255,15 @@ async fn update_last_seen(db: Db, id: i64, now: Timestamp) {
     let _ = tokio::time::timeout(LAST_SEEN_TIMEOUT, update).await;
 }
 
-/// Locks the row of a session that was found, until the transaction ends. Returns whether it still exists, is within its absolute lifetime,
-/// and has not been renewed by another sign-in, which ends the `sid` by which it was found.
-pub(crate) async fn lock_found(tx: &mut Tx, session: &Session, now: Timestamp) -> Result<bool, Error> {
-    let (id, signed_in_at) = (session.id, session.signed_in_at);
-    Ok(execute!(tx.on(), LOCK_FOUND, id, now, signed_in_at)? == 1)
-}
-
-/// Locks the session's row until the transaction ends, and returns whether the session still exists and is within its
-/// absolute lifetime. If so, a refresh family that is created in this transaction cannot outlive the session.
-pub async fn lock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), LOCK, id, now)? == 1)
+/// Locks the row of a session until the transaction ends. Returns whether it still exists, is within its absolute lifetime, and has not been
+/// renewed since `signed_in_at` by another sign-in, which ends the `sid` by which it was found.
+pub(crate) async fn lock(
+    tx: &mut Tx,
+    id: i64,
+    signed_in_at: Timestamp,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    Ok(execute!(tx.on(), LOCK, id, now, signed_in_at)? == 1)
 }
 
 /// Returns the user of the session with this id, if there is one.

@@ -43,6 +43,6 @@ pub use cors::Cors;
 pub use deferred_headers::DeferredHeaders;
 pub use error::{Code, Error};
 pub use json_response::{json_file, json_response};
-pub use list_response::{Envelope, list_response};
+pub use list_response::{Envelope, Links, list_response};
 pub use path_id::PathId;
 pub use policy::Policy;

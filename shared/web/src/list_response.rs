@@ -27,13 +27,13 @@ pub struct Envelope<T, C = Cursor> {
 
 /// The URLs of the pages before and after this one.
 #[derive(Serialize, ToSchema)]
-struct Links {
+pub struct Links {
     /// The next page.
     #[schema(required, format = "uri")]
-    next: Option<String>,
+    pub next: Option<String>,
     /// The previous page.
     #[schema(required, format = "uri")]
-    prev: Option<String>,
+    pub prev: Option<String>,
 }
 
 /// Returns the response with this page. `list_url` is the absolute URL of the list, without a query string.
@@ -41,21 +41,11 @@ pub fn list_response<T>(page: Page<T>, request: &PageRequest<T::Cursor>, list_ur
 where
     T: HasCursor<Cursor: Display + ToSchema> + Serialize,
 {
-    let url = |cursor: Option<&T::Cursor>, direction| match request.query_string(cursor, direction) {
-        query if query.is_empty() => list_url.to_owned(),
-        query => format!("{list_url}?{query}"),
-    };
-    let next = page.next();
-    // A page after the end has no first item from which to page backward, so its previous page is the first page.
-    let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
-    let links = Links {
-        next: next.as_ref().map(|cursor| url(Some(cursor), Direction::Next)),
-        prev: prev.map(|cursor| url(cursor.as_ref(), Direction::Prev)),
-    };
+    let links = Links::of(&page, request, list_url);
     let header = links.header();
     let envelope = Envelope {
+        next: page.next(),
         items: page.items,
-        next,
         links,
     };
     (
@@ -66,6 +56,20 @@ where
 }
 
 impl Links {
+    /// Returns the links of a page. `list_url` is the URL of the list, without a query string.
+    pub fn of<T>(page: &Page<T>, request: &PageRequest<T::Cursor>, list_url: &str) -> Self
+    where
+        T: HasCursor<Cursor: Display + ToSchema>,
+    {
+        let next = page.next();
+        // A page after the end has no first item from which to page backward, so its previous page is the first page.
+        let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
+        Self {
+            next: next.map(|cursor| request.url(list_url, Some(&cursor), Direction::Next)),
+            prev: prev.map(|cursor| request.url(list_url, cursor.as_ref(), Direction::Prev)),
+        }
+    }
+
     /// Returns the value of the `Link` header, if there is any link.
     fn header(&self) -> Option<String> {
         let link = |rel, url: &Option<String>| url.as_ref().map(|url| format!(r#"<{url}>; rel="{rel}""#));

@@ -4,7 +4,7 @@
 use axum::http::Method;
 
 /// The methods and paths, in which `*` stands for any segment. `GET` includes `HEAD`.
-const ROUTES: [(&str, &str); 34] = [
+const ROUTES: [(&str, &str); 35] = [
     // Keys and metadata.
     ("GET", "/.well-known/*"),
     ("GET", "/openapi.json"),
@@ -41,9 +41,10 @@ const ROUTES: [(&str, &str); 34] = [
     ("DELETE", "/admin/consents/*"),
     ("GET", "/admin/keys"),
     ("POST", "/admin/keys/*/retirements"),
+    ("POST", "/admin/keys/retire"),
     ("GET", "/admin/registration-tokens"),
     ("DELETE", "/admin/registration-tokens/*"),
-    ("GET", "/admin/security-events"),
+    ("GET", "/admin/events"),
 ];
 
 /// Returns whether a request is served while the clock differs. `OPTIONS` is, because its response depends on no time.
@@ -85,6 +86,7 @@ mod tests {
             (Method::POST, "/v1/logout"),
             (Method::DELETE, "/v1/me/sessions/7"),
             (Method::POST, "/admin/users/7/disablements"),
+            (Method::POST, "/admin/keys/retire"),
         ] {
             assert!(serves(&method, path), "{method} {path}");
         }
@@ -98,6 +100,7 @@ mod tests {
             (Method::GET, "/.well-known/jwks.json/more"),
             (Method::POST, "/admin/users/7/enablements"),
             (Method::POST, "/admin/keys/rotations"),
+            (Method::POST, "/admin/keys/rotate"),
         ] {
             assert!(!serves(&method, path), "{method} {path}");
         }

@@ -167,7 +167,7 @@ table! {
     read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
     // Only for administrators, on the issuer. A rotation comes too early here, because the staged key is new.
-    list_security_events: "listSecurityEvents" GET "/admin/security-events" Body::None,
+    list_security_events: "listSecurityEvents" GET "/admin/events" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     list_signing_keys: "listSigningKeys" GET "/admin/keys" Body::None,     [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     rotate_signing_keys: "rotateSigningKeys" POST "/admin/keys/rotations" Body::None,

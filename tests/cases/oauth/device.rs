@@ -94,7 +94,7 @@ async fn a_device_gets_tokens_once_its_user_allows_it(world: World) {
         // The consent is one of the user's connected apps, and an event.
         let grants = user.get("/me/grants").await.expect(200).json();
         assert_eq!(grants["items"][0]["id"], json!(app.id), "{grants}");
-        let events = format!("/admin/security-events?user_id={}&name=authz_consent", user.id);
+        let events = format!("/admin/events?user_id={}&name=authz_consent", user.id);
         let events = admin.get(&events).await.expect(200).json();
         assert_eq!(events["items"][0]["outcome"], "success", "{events}");
 
@@ -102,7 +102,7 @@ async fn a_device_gets_tokens_once_its_user_allows_it(world: World) {
         let replay = device.poll(&anyone).await;
         replay.expect_token_error(400, "invalid_grant");
         refreshed.expect_revoked(&world, &app).await;
-        let reuse = format!("/admin/security-events?user_id={}&name=authn_code_reuse", user.id);
+        let reuse = format!("/admin/events?user_id={}&name=authn_code_reuse", user.id);
         let reuse = admin.get(&reuse).await.expect(200).json();
         assert_eq!(reuse["items"][0]["detail"], "device code", "{reuse}");
     }
@@ -122,7 +122,7 @@ async fn a_denied_device_gets_nothing(world: World) {
         json!([])
     );
     let admin = world.user_with_role("admin").await;
-    let events = admin.get("/admin/security-events?name=authz_consent");
+    let events = admin.get("/admin/events?name=authz_consent");
     assert_eq!(events.await.expect(200).json()["items"][0]["outcome"], "failure");
 }
 

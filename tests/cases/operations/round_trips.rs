@@ -218,11 +218,11 @@ impl Fixture {
 }
 
 impl Route {
-    /// Expects the status of success. A key may sign only five minutes after its creation, so its changes fail here, a key is retired as compromised once, and a device
+    /// Expects the status of success. A key may sign only five minutes after its creation, so its changes fail here, as do forms that do not fit the present keys, and a device
     /// whose user has not decided gets an error.
     fn expect_success(&self, reply: &Reply) {
         let expected_error = match self.case {
-            "too early" | "retired before" => 409,
+            "too early" | "changed since" | "retired before" => 409,
             "device code, pending" => 400,
             _ => 0,
         };

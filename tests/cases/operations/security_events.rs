@@ -143,7 +143,7 @@ async fn refusals_are_counted_by_the_minute(shape: Shape) {
         assert!(counted(&world, name).await.0 <= 2 * processes, "{name}");
         let series = format!("latchkey_security_events_total{{name=\"{name}\",outcome=\"failure\"}}");
         assert_eq!(world.metric_total(&series).await, sent.cast_unsigned());
-        let list = format!("/admin/security-events?name={name}");
+        let list = format!("/admin/events?name={name}");
         let listed = items(&admin.get(&list).await.expect(200));
         let total: i64 = listed.iter().map(|event| event["count"].as_i64().unwrap()).sum();
         assert_eq!(total, sent, "{listed:?}");
@@ -449,7 +449,7 @@ async fn administrators_read_events_page_by_page(world: World) {
         let body = json!({ "email": ann.email, "password": PASSWORD });
         world.anyone().post("/login").json(&body).await.expect(200);
     }
-    let list = "/admin/security-events";
+    let list = "/admin/events";
     let first = admin.get(list).await.expect(200);
     let page = items(&first);
     let times: Vec<&str> = page.iter().map(|event| event["at"].as_str().unwrap()).collect();
@@ -514,7 +514,7 @@ async fn administrators_read_events_page_by_page(world: World) {
 
 async fn only_administrators_read_events(world: World) {
     let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
-    let list = "/admin/security-events";
+    let list = "/admin/events";
     world
         .anyone()
         .get(list)

@@ -27,7 +27,7 @@ const TAB: &str = "\u{e004}";
 /// Measures the page, and counts the elements that a keyboard must reach.
 const MEASURE: &str = r#"
     const entries = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
-    const focusable = "a[href], button, input:not([type=hidden]):not([hidden]), summary";
+    const focusable = "a[href], button, input:not([type=hidden]):not([hidden]), select, summary";
     return {
         bytes: entries.reduce((sum, entry) => sum + entry.encodedBodySize, 0),
         overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -121,7 +121,7 @@ impl<'w> Walk<'w> {
     async fn check_keyboard(&self, what: &str) {
         // Forms in a closed `details` are not visible.
         const BLUR: &str = "document.activeElement.blur(); window.reached = new Set();
-            const elements = document.querySelectorAll('a[href], button, input:not([type=hidden]):not([hidden]), summary');
+            const elements = document.querySelectorAll('a[href], button, input:not([type=hidden]):not([hidden]), select, summary');
             return [...elements].filter(element => element.checkVisibility()).length;";
         const REACHED: &str = "const element = document.activeElement;
             if (element !== document.body) {
@@ -339,16 +339,30 @@ async fn walk_as_administrator(walk: &Walk<'_>) {
     walk.sign_in(&admin).await;
     walk.visit("signing-keys", "/admin/keys").await;
     // The keys can be rotated once in five minutes.
-    let (button, action, name) = match walk.language {
-        "en" => ("[popovertarget=rotation]", "rotate", "rotation"),
-        _ => ("[popovertarget=retirement-2]", "retire", "retirement"),
+    let (button, action, name, news) = match walk.language {
+        "en" => (
+            "[popovertarget=rotation]",
+            "rotate",
+            "rotation",
+            "can be rotated in",
+        ),
+        _ => (
+            "[popovertarget=retirement-2]",
+            "retire",
+            "retirement",
+            "zurückgezogen",
+        ),
     };
     chromium.press(button).await;
+    chromium.press("[popover]:popover-open summary").await;
     walk.check(&format!("signing-keys-{name}")).await;
     let submit = format!("[popover]:popover-open form[action='/admin/keys/{action}'] button");
     chromium.press(&submit).await;
-    chromium.expect("role=\"status\"").await;
+    chromium.expect(news).await;
     walk.check(&format!("signing-keys-after-{name}")).await;
+    walk.visit("events", "/admin/events").await;
+    walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
+        .await;
     world.age_sign_ins_of(&admin).await;
     walk.visit("signing-keys-later", "/admin/keys").await;
 }

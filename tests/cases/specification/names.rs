@@ -117,9 +117,7 @@ async fn expect_names_of_events(world: &World) {
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     let logged = lines.find(|line| line["target"] == "security" && line["traceId"] == trace_id);
     assert_eq!(logged.unwrap()["event"], "authn_login_success");
-    let listed = admin
-        .get(&format!("/admin/security-events?user_id={}", ann.id))
-        .await;
+    let listed = admin.get(&format!("/admin/events?user_id={}", ann.id)).await;
     let exported = ann.get("/me/export").await.expect(200).json();
     let of_user = ["events", "list", "--user", &ann.id.to_string(), "--json"];
     for (events, place) in [

@@ -17,17 +17,23 @@ pub struct Life {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// Returns the lives of these keys, in their order. `lifetime` is the time for which a key signs. Without a staged key, the next rotation
-/// is not known.
-pub(super) fn lives(keys: &[Key], lifetime: Duration, now: Timestamp) -> Vec<Life> {
-    let staged = in_state(keys, State::Staged);
-    let active = in_state(keys, State::Active);
-    let rotation = staged.map(|staged| {
-        let end = active.and_then(|active| active.activated_at);
-        let end = end.map_or(now, |activated_at| activated_at.after(lifetime));
-        end.max(staged.sign_after).max(now)
-    });
+/// Returns the lives of these keys, in their order. `published` are all keys that are not deleted, and `lifetime` is the time for which a
+/// key signs. Without a staged key, the next rotation is not known.
+pub(super) fn lives(keys: &[Key], published: &[Key], lifetime: Duration, now: Timestamp) -> Vec<Life> {
+    let rotation = takeover(published, lifetime).map(|(_, at)| at.max(now));
     keys.iter().map(|key| life(key, rotation, lifetime)).collect()
+}
+
+/// Returns the staged key, and the time at which it becomes the active one if no administrator changes the keys: at the end of the lifetime of
+/// the active key, if there is one, but not before it may sign. `None` if no key is staged.
+pub(super) fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, Timestamp)> {
+    let staged = in_state(published, State::Staged)?;
+    let active = in_state(published, State::Active).and_then(|active| active.activated_at);
+    let end = active.map(|activated_at| activated_at.after(lifetime));
+    Some((
+        staged,
+        end.map_or(staged.sign_after, |end| end.max(staged.sign_after)),
+    ))
 }
 
 /// Returns the life of a key. `rotation` is the time at which the staged key replaces the active one.
@@ -69,7 +75,7 @@ mod tests {
     #[test]
     fn the_staged_key_takes_over_at_the_end_of_the_lifetime() {
         let keys = [key(State::Active, 0, Some(100)), key(State::Staged, 300, None)];
-        let [active, staged] = lives(&keys, DAY, at(200)).try_into().unwrap();
+        let [active, staged] = lives(&keys, &keys, DAY, at(200)).try_into().unwrap();
         assert_eq!(active.retired_at, Some(at(86_500)));
         assert_eq!(active.deleted_at, Some(at(87_160)));
         assert_eq!(staged.activated_at, Some(at(86_500)));
@@ -80,14 +86,18 @@ mod tests {
     fn no_planned_change_lies_in_the_past_or_before_the_key_may_sign() {
         let staged = key(State::Staged, 300, None);
         let overdue = [key(State::Active, 0, Some(0)), staged.clone()];
-        assert_eq!(lives(&overdue, DAY, at(90_000))[1].activated_at, Some(at(90_000)));
+        assert_eq!(
+            lives(&overdue, &overdue, DAY, at(90_000))[1].activated_at,
+            Some(at(90_000))
+        );
         let alone = [staged];
-        assert_eq!(lives(&alone, DAY, at(200))[0].activated_at, Some(at(300)));
+        assert_eq!(lives(&alone, &alone, DAY, at(200))[0].activated_at, Some(at(300)));
     }
 
     #[test]
     fn without_a_staged_key_the_active_one_has_no_planned_end() {
-        let active = lives(&[key(State::Active, 0, Some(100))], DAY, at(200))[0];
+        let keys = [key(State::Active, 0, Some(100))];
+        let active = lives(&keys, &keys, DAY, at(200))[0];
         assert_eq!((active.retired_at, active.deleted_at), (None, None));
     }
 
@@ -99,7 +109,7 @@ mod tests {
             ..key(State::Deleted, 0, activated_at)
         };
         let keys = [discarded(Some(100)), discarded(None)];
-        let [active, staged] = lives(&keys, DAY, at(600)).try_into().unwrap();
+        let [active, staged] = lives(&keys, &[], DAY, at(600)).try_into().unwrap();
         assert_eq!(
             (active.retired_at, active.deleted_at),
             (Some(at(500)), Some(at(500)))

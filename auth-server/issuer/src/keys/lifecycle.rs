@@ -48,7 +48,7 @@ impl KeyStore {
         if context.clock.differs() {
             return Err(ClockDiffers.into());
         }
-        let keys = table::list_published(self.db.reader()).await?;
+        let keys = self.published().await?;
         let active = in_state(&keys, State::Active).map(|key| key.kid.as_str());
         let staged = in_state(&keys, State::Staged).ok_or(Error::NoneStaged)?;
         if staged.sign_after > clock::now() {
@@ -99,7 +99,7 @@ impl KeyStore {
     pub async fn discard(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         for _ in 0..ATTEMPTS {
             let key = self.find(kid).await?;
-            let keys = table::list_published(self.db.reader()).await?;
+            let keys = self.published().await?;
             let new = self.generate(&keys).await?;
             if let Some(revocation) = self.replace_compromised(&key, &keys, &new, context).await? {
                 self.revocations.announce(revocation).await;
@@ -109,9 +109,14 @@ impl KeyStore {
         Err(Error::Contended)
     }
 
-    /// Returns the lives of these keys, in their order, up to their planned ends.
-    pub fn lives(&self, keys: &[Key], now: Timestamp) -> Vec<Life> {
-        life::lives(keys, self.lifetime, now)
+    /// Returns the keys that are not deleted, the oldest first.
+    pub async fn published(&self) -> Result<Vec<Key>, db::Error> {
+        table::list_published(self.db.reader()).await
+    }
+
+    /// Returns the lives of these keys, in their order, up to their planned ends. `published` are all keys that are not deleted.
+    pub fn lives(&self, keys: &[Key], published: &[Key], now: Timestamp) -> Vec<Life> {
+        life::lives(keys, published, self.lifetime, now)
     }
 
     /// Makes a transition, or does nothing if a concurrent change came first. `keys` are the published keys.
@@ -255,7 +260,7 @@ impl KeyStore {
         kid: Option<&str>,
         context: &RequestContext,
     ) -> Result<KeyChange, Error> {
-        let keys = table::list_published(self.db.reader()).await?;
+        let keys = self.published().await?;
         let (_, etag) = keyring::jwk_set(&keys);
         self.notifications
             .publish(Notification::SigningKeysChanged(etag))

@@ -3,7 +3,7 @@
 use super::change::KeyTransition;
 use super::lifecycle::KeyStore;
 use super::table::{Key, State, in_state};
-use super::{Error, Keyring};
+use super::{Error, Keyring, life};
 use foundation::clock;
 use foundation::clock::Timestamp;
 use std::time::Duration;
@@ -97,17 +97,18 @@ fn due_transition(keys: &[Key], lifetime: Duration, now: Timestamp) -> Option<Ke
     if keys.is_empty() {
         return Some(KeyTransition::Begin);
     }
-    let Some(staged) = in_state(keys, State::Staged) else {
+    let Some((staged, takeover)) = life::takeover(keys, lifetime) else {
         return Some(KeyTransition::Stage);
     };
-    let may_sign = (staged.sign_after <= now).then(|| staged.kid.clone());
-    match (in_state(keys, State::Active), may_sign) {
-        (None, Some(staged)) => return Some(KeyTransition::Activate(staged)),
-        (Some(key), Some(staged)) if key.activated_at.is_some_and(|at| at.after(lifetime) <= now) => {
-            let active = key.kid.clone();
-            return Some(KeyTransition::Rotate { active, staged });
-        }
-        _ => {}
+    if takeover <= now {
+        let staged = staged.kid.clone();
+        return Some(match in_state(keys, State::Active) {
+            None => KeyTransition::Activate(staged),
+            Some(active) => KeyTransition::Rotate {
+                active: active.kid.clone(),
+                staged,
+            },
+        });
     }
     let mut retired = keys.iter();
     let expired = retired.find(|key| key.dead_after.is_some_and(|at| at <= now));

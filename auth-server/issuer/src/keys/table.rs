@@ -201,7 +201,7 @@ pub(super) async fn find_retired_jwk(db: &Db, kid: &str, since: Timestamp) -> Re
 }
 
 /// Returns the oldest key in this state, if there is one. At most one key is staged, and at most one is active.
-pub(super) fn in_state(keys: &[Key], state: State) -> Option<&Key> {
+pub fn in_state(keys: &[Key], state: State) -> Option<&Key> {
     keys.iter().find(|key| key.state == state)
 }
 

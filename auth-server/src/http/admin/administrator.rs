@@ -7,6 +7,7 @@ use access_tokens::{Subject, Token};
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
+use foundation::clock::Timestamp;
 use foundation::context::{self, RequestContext};
 use identity::sessions::Session;
 use identity::users::Role;
@@ -64,7 +65,7 @@ impl FromRequestParts<App> for Administrator {
             administrator: user_id.map(|user_id| context::Administrator {
                 user_id,
                 epoch: credentials.epoch(),
-                session_id: credentials.session_id(),
+                session: credentials.session(),
             }),
             ..request_context(&parts.extensions)?.as_ref().clone()
         };
@@ -124,9 +125,9 @@ impl Credentials {
         }
     }
 
-    fn session_id(&self) -> Option<i64> {
+    fn session(&self) -> Option<(i64, Timestamp)> {
         match self {
-            Self::Session(session) => Some(session.id),
+            Self::Session(session) => Some((session.id, session.signed_in_at)),
             Self::Token(_) => None,
         }
     }

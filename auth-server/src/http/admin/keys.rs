@@ -2,6 +2,7 @@
 
 use super::Administrator;
 use crate::http::documentation::{AdministratorErrors, SessionErrors};
+use crate::http::paths;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -16,8 +17,6 @@ use storage::paging::PageRequest;
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
 use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_response};
-
-const PATH: &str = "/admin/keys";
 
 /// A retirement of a key.
 #[derive(ToSchema)]
@@ -34,7 +33,7 @@ struct Retirement {
 /// Unknown and invalid query parameters are ignored. A browser that opens the address gets a page in place of JSON, or is sent to the
 /// sign-in page.
 #[utoipa::path(
-    get, path = PATH, operation_id = "listSigningKeys", tag = "Administration", params(ListQuery, PageRequest),
+    get, path = paths::ADMIN_KEYS, operation_id = "listSigningKeys", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
         (status = 200, description = "A page of keys.", headers(("Link")),
@@ -51,7 +50,7 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = list::page(&identity.db, &query).await?;
-    Ok(list_response(page, &query.page, &policy.url(PATH)))
+    Ok(list_response(page, &query.page, &policy.url(paths::ADMIN_KEYS)))
 }
 
 /// Rotate the signing keys

@@ -1,6 +1,8 @@
-//! `GET /admin/security-events`.
+//! `GET /admin/events`.
 
 use super::Administrator;
+use crate::http::documentation::{AdministratorErrors, SessionErrors};
+use crate::http::paths;
 use audit::events::list::{self, Filter, ListQuery, SecurityEvent};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -9,17 +11,18 @@ use std::sync::Arc;
 use storage::paging::PageRequest;
 use web::{Envelope, Error, Policy, list_response};
 
-const PATH: &str = "/admin/security-events";
-
 /// List the security events
 ///
-/// Returns the newest events first, 20 per page. Unknown and invalid query parameters are ignored.
+/// Returns the newest events first, 20 per page. Unknown and invalid query parameters are ignored. A browser that opens the address gets a
+/// page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
-    get, path = PATH, operation_id = "listSecurityEvents", tag = "Administration", params(Filter, PageRequest),
+    get, path = paths::ADMIN_EVENTS, operation_id = "listSecurityEvents", tag = "Administration", params(Filter, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
-        (status = 200, description = "A page of events.", body = Envelope<SecurityEvent>, headers(("Link"))),
-        Administrator,
+        (status = 200, description = "A page of events.", headers(("Link")),
+         content((Envelope<SecurityEvent> = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors,
     )
 )]
 pub(crate) async fn list(
@@ -30,5 +33,5 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = list::page(&identity.db, &query).await?;
-    Ok(list_response(page, &query.page, &policy.url(PATH)))
+    Ok(list_response(page, &query.page, &policy.url(paths::ADMIN_EVENTS)))
 }

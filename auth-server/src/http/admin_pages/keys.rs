@@ -3,11 +3,11 @@
 use super::{of_administrator, require_administrator};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
-use crate::http::documentation::{AdministratorErrors, FormErrors, KeyErrors, OtherUserErrors};
+use crate::http::documentation::{FormErrors, KeyRetirementErrors, KeyRotationErrors};
 use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
-use crate::http::forms::{AccountForm, AccountQuery, KeyForm};
+use crate::http::forms::{AccountQuery, KeyRetirementForm, KeyRotationForm};
 use crate::http::paths;
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other;
@@ -17,42 +17,43 @@ use axum::response::Response;
 use foundation::context::RequestContext;
 use identity::sessions::Session;
 use issuer::keys::list::{self, ListQuery};
-use issuer::keys::{self, Key, KeyChange};
+use issuer::keys::{self, Key, KeyChange, Outcome};
 use storage::db;
-use storage::paging::{Direction, HasCursor as _, Page};
-use web::Context;
+use storage::paging::Page;
+use web::{Context, Links};
 
-/// A page of the keys.
+/// The keys of the present, and a page of all keys.
 struct Overview {
+    published: Vec<Key>,
     page: Page<Key>,
     query: ListQuery,
 }
 
 impl Overview {
     async fn read(app: &App, query: ListQuery) -> Result<Self, db::Error> {
-        let page = list::page(&app.identity.db, &query).await?;
-        Ok(Self { page, query })
+        Ok(Self {
+            published: app.keys.published().await?,
+            page: list::page(&app.identity.db, &query).await?,
+            query,
+        })
     }
 
     fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
-        let path = |cursor, direction| {
-            let query = self.query.page.query_string(Some(&cursor), direction);
-            format!("{}?{query}", paths::ADMIN_KEYS)
-        };
-        let newer = self.page.items.first().filter(|_| !self.page.is_first);
+        let lives = |keys| app.keys.lives(keys, &self.published, context.now);
         pages::signing_keys(&pages::SigningKeysPage {
             form,
-            keys: &self.page.items,
-            lives: &app.keys.lives(&self.page.items, context.now),
-            has_newest: self.page.is_first,
-            newer: newer.map(|key| path(key.cursor(), Direction::Prev)),
-            older: self.page.next().map(|cursor| path(cursor, Direction::Next)),
+            published: pages::Keys::new(&self.published, lives(&self.published)),
+            listed: pages::Keys::new(&self.page.items, lives(&self.page.items)),
+            links: Links::of(&self.page, &self.query.page, paths::ADMIN_KEYS),
             sign_in: match session.has_recent_sign_in(context.now) {
                 true => None,
                 false => Some(paths::sign_in(Some(paths::ADMIN_KEYS))),
             },
+            clock_differs: context.clock.differs(),
             max_age: app.keys.max_age,
+            lifetime: app.keys.lifetime,
             url: &app.policy.url(paths::ADMIN_KEYS),
+            jwks_url: &format!("{}{}", app.grants.issuer, paths::JWKS),
             now: context.now,
         })
     }
@@ -76,48 +77,59 @@ pub(crate) async fn show(
 
 /// Rotate the signing keys by a form
 ///
-/// Has the effect of the operation `rotateSigningKeys`. Requires a sign-in within the last ten minutes.
+/// Has the effect of the operation `rotateSigningKeys`, if the staged key is still that which the page showed. Requires a sign-in within
+/// the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_KEYS_ROTATE, operation_id = "rotateSigningKeysByForm", tag = "Pages",
     security((), ("session" = [])),
-    request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
+    request_body(content = KeyRotationForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "Redirect to the page of the keys or to the sign-in page.", headers(("Location"))),
-        FormErrors, AdministratorErrors, KeyErrors, OtherUserErrors,
+        FormErrors, KeyRotationErrors,
     )
 )]
 pub(crate) async fn rotate(
     State(app): State<App>,
     Context(context): Context,
     renderer: FormRenderer,
-    SessionForm(session, _): SessionForm<AccountForm>,
+    SessionForm(session, fields): SessionForm<KeyRotationForm>,
 ) -> Result<Response, FlowError> {
     let session = require_recent_administrator(session, &context)?;
-    let changed = app.keys.rotate(&of_administrator(&context, &session)).await;
+    let administrator = of_administrator(&context, &session);
+    let published = app.keys.published().await?;
+    let changed = match keys::in_state(&published, keys::State::Staged) {
+        Some(staged) if staged.kid == fields.staged => app.keys.rotate(&administrator).await,
+        _ => Err(keys::Error::Contended),
+    };
     after_change(changed, &app, renderer, &session, &context).await
 }
 
 /// Retire a signing key as compromised by a form
 ///
-/// Has the effect of the operation `retireSigningKey` for a compromised key. Requires a sign-in within the last ten minutes.
+/// Has the effect of the operation `retireSigningKey` for a compromised key, if the key is still in the state that the page showed. Requires
+/// a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_KEYS_RETIRE, operation_id = "retireSigningKeyByForm", tag = "Pages",
     security((), ("session" = [])),
-    request_body(content = KeyForm, content_type = "application/x-www-form-urlencoded"),
+    request_body(content = KeyRetirementForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "Redirect to the page of the keys or to the sign-in page.", headers(("Location"))),
-        FormErrors, AdministratorErrors, KeyErrors, OtherUserErrors,
+        FormErrors, KeyRetirementErrors,
     )
 )]
 pub(crate) async fn retire(
     State(app): State<App>,
     Context(context): Context,
     renderer: FormRenderer,
-    SessionForm(session, fields): SessionForm<KeyForm>,
+    SessionForm(session, fields): SessionForm<KeyRetirementForm>,
 ) -> Result<Response, FlowError> {
     let session = require_recent_administrator(session, &context)?;
     let administrator = of_administrator(&context, &session);
-    let changed = app.keys.discard(&fields.kid, &administrator).await;
+    let changed = match app.keys.find(&fields.kid).await {
+        Ok(key) if key.state.as_str() == fields.state => app.keys.discard(&key.kid, &administrator).await,
+        Ok(_) => Err(keys::Error::Contended),
+        Err(error) => Err(error),
+    };
     after_change(changed, &app, renderer, &session, &context).await
 }
 
@@ -137,11 +149,14 @@ async fn after_change(
     session: &Session,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
-    let error = match changed.map_err(FormError::from) {
+    let error = match changed {
+        Ok(change) if change.outcome == Outcome::Overtaken => FormError::from(keys::Error::Contended),
         Ok(_) => return Ok(see_other(paths::ADMIN_KEYS)),
-        Err(FormError::Final(response)) => return Ok(response),
-        Err(error) => error,
+        Err(error) => error.into(),
     };
+    if let FormError::Final(response) = error {
+        return Ok(response);
+    }
     let overview = Overview::read(app, ListQuery::parse("")).await?;
     let renderer = renderer.for_user(session);
     Ok(renderer.show_again(error, |form| overview.page(app, form, session, context)))

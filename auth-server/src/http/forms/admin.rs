@@ -4,15 +4,28 @@ use super::CsrfProtected;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// The form that retires a signing key.
+/// The form that rotates the signing keys.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct KeyForm {
-    /// The `kid` of the key.
-    pub(crate) kid: String,
+pub(crate) struct KeyRotationForm {
+    /// The `kid` of the staged key that the page showed.
+    pub(crate) staged: String,
     /// The value of the csrf cookie.
     csrf: String,
     /// The id of the user to whom the form was shown.
     user: String,
 }
 
-of_one_user!(KeyForm);
+/// The form that retires a signing key.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct KeyRetirementForm {
+    /// The `kid` of the key.
+    pub(crate) kid: String,
+    /// The state of the key that the page showed.
+    pub(crate) state: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The id of the user to whom the form was shown.
+    user: String,
+}
+
+of_one_user!(KeyRotationForm, KeyRetirementForm);

@@ -1,41 +1,64 @@
 //! The page of the signing keys.
 
-use super::Same;
 use super::time_line::{Bar, TimeLine};
+use super::{InTerminal, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use issuer::keys::life::Life;
-use issuer::keys::{Key, State};
+use issuer::keys::{self, Key, State};
 use std::time::Duration;
+use web::Links;
 
 /// The time for which the page reports a change.
 const NEWS_LIFETIME: Duration = Duration::from_mins(2);
 /// The number of deleted keys on the time line.
 const DELETED_ON_LINE: usize = 3;
 
-/// A page of the signing keys.
+/// The signing keys.
 pub(crate) struct SigningKeysPage<'a> {
     pub(crate) form: FormState<'a>,
-    /// The keys, the newest first.
-    pub(crate) keys: &'a [Key],
-    /// Their lives.
-    pub(crate) lives: &'a [Life],
-    /// Whether these are the newest keys, so that those which are not deleted are among them.
-    pub(crate) has_newest: bool,
-    /// The path of the page with newer keys.
-    pub(crate) newer: Option<String>,
-    /// The path of the page with older keys.
-    pub(crate) older: Option<String>,
+    /// The keys that are not deleted, the oldest first.
+    pub(crate) published: Keys<'a>,
+    /// A page of all keys.
+    pub(crate) listed: Keys<'a>,
+    pub(crate) links: Links,
     /// The path of the sign-in page; `None` if the last sign-in is recent enough for changes.
     pub(crate) sign_in: Option<String>,
+    /// Whether the clock of the issuer differs from that of the database.
+    pub(crate) clock_differs: bool,
     /// The time for which clients may cache the JWKS.
     pub(crate) max_age: Duration,
+    /// The time for which a key signs.
+    pub(crate) lifetime: Duration,
     /// The URL of the list.
     pub(crate) url: &'a str,
+    /// The URL of the JWKS.
+    pub(crate) jwks_url: &'a str,
     pub(crate) now: Timestamp,
+}
+
+/// Keys with their lives.
+pub(crate) struct Keys<'a> {
+    keys: &'a [Key],
+    lives: Vec<Life>,
+}
+
+impl<'a> Keys<'a> {
+    /// Joins keys with their lives, which are in the same order.
+    pub(crate) fn new(keys: &'a [Key], lives: Vec<Life>) -> Self {
+        Self { keys, lives }
+    }
+
+    fn iter(&self) -> impl DoubleEndedIterator<Item = (&'a Key, Life)> {
+        self.keys.iter().zip(self.lives.iter().copied())
+    }
+
+    fn deleted(&self) -> impl Iterator<Item = (&'a Key, Life)> {
+        self.iter().filter(|(key, _)| key.state == State::Deleted)
+    }
 }
 
 #[derive(Template)]
@@ -43,121 +66,128 @@ pub(crate) struct SigningKeysPage<'a> {
 struct SigningKeysTemplate<'a> {
     form: FormState<'a>,
     news: Vec<Text<'a>>,
-    /// `None` if these are not the newest keys.
-    current: Option<Current<'a>>,
+    line: TimeLine,
+    lanes: Vec<Lane<'a>>,
+    rotation: Rotation<'a>,
     keys: Vec<KeyItem<'a>>,
-    newer: Option<&'a str>,
-    older: Option<&'a str>,
+    links: &'a Links,
     sign_in: Option<&'a str>,
-    same: Same,
+    settings: Text<'a>,
+    jwks_url: &'a str,
+    in_terminal: InTerminal,
     now: Timestamp,
 }
 
-/// The parts of the page that are about the present.
-struct Current<'a> {
-    begin: Timestamp,
-    end: Timestamp,
-    /// The position of the present on the time line.
-    present: u64,
-    lanes: Vec<Lane<'a>>,
-    can_rotate: bool,
-    /// The effect of a rotation, or the reason why the keys cannot be rotated yet.
-    rotation: Text<'a>,
-    same: Same,
-}
-
+/// The bars of a key on the time line.
 struct Lane<'a> {
     kid: &'a str,
     state: String,
-    next: String,
     bars: Vec<Bar>,
+}
+
+/// Whether the keys can be rotated now.
+enum Rotation<'a> {
+    Possible {
+        /// The kid of the staged key.
+        staged: &'a str,
+        effect: Text<'a>,
+        in_terminal: InTerminal,
+    },
+    NotYet(Text<'a>),
+}
+
+impl SigningKeysTemplate<'_> {
+    /// Returns the rows of a table: an action, and whether the tokens of the staged, the active and the retired keys are accepted after it.
+    fn effects(&self) -> [[Text<'static>; 4]; 4] {
+        let expires = || text::of("keys-until-expiry");
+        let keeps = || text::of("keys-keeps-signing");
+        let signs = || text::of("keys-signs");
+        let refused = || text::of("keys-refused");
+        [
+            [text::of("keys-rotate"), signs(), expires(), expires()],
+            [text::of("keys-retire-staged"), refused(), keeps(), expires()],
+            [text::of("keys-retire-active"), signs(), refused(), expires()],
+            [
+                text::of("keys-retire-retired"),
+                text::of("keys-not-yet"),
+                keeps(),
+                refused(),
+            ],
+        ]
+    }
 }
 
 struct KeyItem<'a> {
     kid: &'a str,
-    state: String,
+    state: &'static str,
+    state_in_words: String,
     created_at: Timestamp,
     /// The next change of the key, or the last one.
     next: Text<'a>,
     /// The effect of its retirement as compromised; `None` if that has happened.
     retirement: Option<Text<'a>>,
-    same: Same,
+    in_terminal: InTerminal,
 }
 
-/// Renders a page of the signing keys.
+/// Renders the signing keys.
 pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
-    let items = page.keys.iter().zip(page.lives).map(|(key, life)| KeyItem {
+    let items = page.listed.iter().map(|(key, life)| KeyItem {
         kid: &key.kid,
-        state: state(key),
+        state: key.state.as_str(),
+        state_in_words: in_words(key),
         created_at: key.created_at,
-        next: next(key, life, page.now),
-        retirement: (!key.compromised).then(|| retirement(key, page.max_age)),
-        same: Same::new(
-            &format!("keys retire --compromised {}", key.kid),
+        next: next(key, &life, page.now),
+        retirement: (!key.compromised).then(|| retirement(key, page)),
+        in_terminal: InTerminal::new(
+            &format!("keys retire --compromised {}", quoted(&key.kid)),
             &format!(
-                r#"--json '{{"compromised": true}}' {}/{}/retirements"#,
-                page.url, key.kid
+                r#"--json '{{"compromised": true}}' {}"#,
+                quoted(&format!("{}/{}/retirements", page.url, key.kid))
             ),
         ),
     });
+    let on_line = page.published.iter().rev();
+    let on_line: Vec<_> = on_line
+        .chain(page.listed.deleted().take(DELETED_ON_LINE))
+        .collect();
+    let lives: Vec<_> = on_line
+        .iter()
+        .map(|(key, life)| (*life, key.compromised))
+        .collect();
+    let (line, bars) = TimeLine::draw(&lives, page.now);
+    let lanes = on_line.into_iter().zip(bars).map(|((key, _), bars)| Lane {
+        kid: &key.kid,
+        state: in_words(key),
+        bars,
+    });
+    let settings = text::of("keys-settings")
+        .with("lifetime", text::duration(page.lifetime))
+        .with("cached", text::duration(page.max_age));
     let template = SigningKeysTemplate {
         form: page.form,
-        news: news(page.keys, page.now),
-        current: page.has_newest.then(|| current(page)),
+        news: news(page),
+        line,
+        lanes: lanes.collect(),
+        rotation: rotation(page),
         keys: items.collect(),
-        newer: page.newer.as_deref(),
-        older: page.older.as_deref(),
+        links: &page.links,
         sign_in: page.sign_in.as_deref(),
-        same: Same::new("keys list", page.url),
+        settings,
+        jwks_url: page.jwks_url,
+        in_terminal: InTerminal::new("keys list", page.url),
         now: page.now,
     };
     render(&text::of("keys").plain(), &template)
 }
 
-fn current<'a>(page: &SigningKeysPage<'a>) -> Current<'a> {
-    let keys = page.keys.iter().zip(page.lives);
-    let (deleted, published): (Vec<_>, Vec<_>) = keys.partition(|(key, _)| key.state == State::Deleted);
-    let on_line = published
-        .into_iter()
-        .chain(deleted.into_iter().take(DELETED_ON_LINE));
-    let on_line: Vec<_> = on_line.collect();
-    let lives: Vec<_> = on_line
-        .iter()
-        .map(|(key, life)| (**life, key.compromised))
-        .collect();
-    let line = TimeLine::draw(&lives, page.now);
-    let lanes = on_line
-        .into_iter()
-        .zip(line.lanes)
-        .map(|((key, life), bars)| Lane {
-            kid: &key.kid,
-            state: state(key),
-            next: next(key, life, page.now).plain(),
-            bars,
-        });
-    let staged = in_state(page.keys, State::Staged);
-    Current {
-        begin: line.begin,
-        end: line.end,
-        present: line.now,
-        lanes: lanes.collect(),
-        can_rotate: staged.is_some_and(|staged| staged.sign_after <= page.now),
-        same: Same::new("keys rotate", &format!("-X POST {}/rotations", page.url)),
-        rotation: rotation(staged, in_state(page.keys, State::Active), page.now),
-    }
-}
-
-fn in_state(keys: &[Key], state: State) -> Option<&Key> {
-    keys.iter().find(|key| key.state == state)
-}
-
 /// Returns the changes that happened just now.
-fn news<'a>(keys: &'a [Key], now: Timestamp) -> Vec<Text<'a>> {
+fn news<'a>(page: &SigningKeysPage<'a>) -> Vec<Text<'a>> {
     let report = |text: Text<'a>, key: &'a Key, at: Option<Timestamp>| {
-        let at = at.filter(|at| now.since(*at) < NEWS_LIFETIME)?;
-        Some(text.with("kid", &key.kid).since("time", at, now))
+        let at = at.filter(|at| page.now.since(*at) < NEWS_LIFETIME)?;
+        Some(text.with("kid", &key.kid).since("time", at, page.now))
     };
-    let changes = keys.iter().filter_map(|key| match key.state {
+    let keys = page.published.iter().chain(page.listed.deleted());
+    let changes = keys.filter_map(|(key, _)| match key.state {
         State::Deleted if key.compromised => report(text::of("keys-news-compromised"), key, key.deleted_at),
         State::Active => report(text::of("keys-news-active"), key, key.activated_at),
         State::Staged | State::Retired | State::Deleted => None,
@@ -165,7 +195,7 @@ fn news<'a>(keys: &'a [Key], now: Timestamp) -> Vec<Text<'a>> {
     changes.collect()
 }
 
-fn state(key: &Key) -> String {
+fn in_words(key: &Key) -> String {
     let text = match key.state {
         State::Staged => text::of("key-staged"),
         State::Active => text::of("key-active"),
@@ -180,39 +210,51 @@ fn state(key: &Key) -> String {
 fn next<'a>(key: &Key, life: &Life, now: Timestamp) -> Text<'a> {
     let in_time = |text: Text<'a>, at: Timestamp| text.until("time", at, now);
     match (key.state, life.activated_at, life.retired_at, life.deleted_at) {
-        (State::Staged, ..) if key.sign_after > now => in_time(text::of("key-staged-until"), key.sign_after),
-        (State::Staged, Some(at), ..) => in_time(text::of("key-staged-next"), at),
-        (State::Staged, None, ..) => text::of("key-staged-alone"),
-        (State::Active, ..) if key.sign_after > now => in_time(text::of("key-active-early"), key.sign_after),
-        (State::Active, _, Some(at), _) => in_time(text::of("key-active-next"), at),
-        (State::Active, _, None, _) => text::of("key-active-alone"),
-        (State::Retired, .., Some(at)) => in_time(text::of("key-retired-next"), at),
+        (State::Staged, ..) if key.sign_after > now => in_time(text::of("key-next-waits"), key.sign_after),
+        (State::Staged, Some(at), ..) => in_time(text::of("key-next-signs"), at),
+        (State::Staged, None, ..) => text::of("key-next-may-sign"),
+        (State::Active, ..) if key.sign_after > now => in_time(text::of("key-next-known"), key.sign_after),
+        (State::Active, _, Some(at), _) => in_time(text::of("key-next-retires"), at),
+        (State::Active, _, None, _) => text::of("key-next-none"),
+        (State::Retired, .., Some(at)) => in_time(text::of("key-next-deleted"), at),
         (State::Deleted, .., Some(at)) => text::of("key-deleted-at").since("time", at, now),
-        (State::Retired | State::Deleted, .., None) => text::of("key-retired-alone"),
+        (State::Retired | State::Deleted, .., None) => text::of("key-signed"),
     }
 }
 
 /// Returns the effect of the retirement of a compromised key.
-fn retirement<'a>(key: &'a Key, max_age: Duration) -> Text<'a> {
+fn retirement<'a>(key: &'a Key, page: &SigningKeysPage<'_>) -> Text<'a> {
+    let staged = keys::in_state(page.published.keys, State::Staged);
+    let is_known = staged.is_some_and(|staged| staged.sign_after <= page.now);
     let text = match key.state {
-        State::Staged => text::of("keys-retirement-staged"),
-        State::Active => text::of("keys-retirement-active"),
-        State::Retired => text::of("keys-retirement-retired"),
-        State::Deleted => text::of("keys-retirement-deleted"),
+        State::Staged => text::of("keys-effect-staged"),
+        State::Active if is_known => text::of("keys-effect-active"),
+        State::Active => text::of("keys-effect-active-early"),
+        State::Retired => text::of("keys-effect-retired"),
+        State::Deleted => text::of("keys-effect-deleted"),
     };
-    text.with("kid", &key.kid).with("wait", text::duration(max_age))
+    text.with("kid", &key.kid)
+        .with("wait", text::duration(page.max_age))
 }
 
-/// Returns the effect of a rotation, or the reason why the keys cannot be rotated yet.
-fn rotation<'a>(staged: Option<&'a Key>, active: Option<&'a Key>, now: Timestamp) -> Text<'a> {
-    match (staged, active) {
-        (None, _) => text::of("keys-none-staged"),
-        (Some(staged), _) if staged.sign_after > now => {
-            text::of("keys-rotation-later").until("time", staged.sign_after, now)
+fn rotation<'a>(page: &SigningKeysPage<'a>) -> Rotation<'a> {
+    let in_state = |state| keys::in_state(page.published.keys, state);
+    let staged = match in_state(State::Staged) {
+        _ if page.clock_differs => return Rotation::NotYet(text::of("keys-clock-differs")),
+        None => return Rotation::NotYet(text::of("keys-none-staged")),
+        Some(staged) if staged.sign_after > page.now => {
+            let text = text::of("keys-rotation-later");
+            return Rotation::NotYet(text.until("time", staged.sign_after, page.now));
         }
-        (Some(staged), Some(active)) => text::of("keys-rotation")
-            .with("staged", &staged.kid)
-            .with("active", &active.kid),
-        (Some(staged), None) => text::of("keys-first-rotation").with("staged", &staged.kid),
+        Some(staged) => staged,
+    };
+    let effect = match in_state(State::Active) {
+        Some(active) => text::of("keys-effect-rotation").with("active", &active.kid),
+        None => text::of("keys-effect-first-rotation"),
+    };
+    Rotation::Possible {
+        staged: &staged.kid,
+        effect: effect.with("staged", &staged.kid),
+        in_terminal: InTerminal::new("keys rotate", &format!("-X POST {}/rotations", page.url)),
     }
 }

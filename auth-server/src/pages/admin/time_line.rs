@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// The width of the drawing, whose unit is a thousandth of the line.
 const WIDTH: u64 = 1000;
-/// The least width of a bar, so that a short period is visible.
+/// The least width of a bar. The bar of the next period may cover the rest of it.
 const MIN_WIDTH: u64 = 4;
 /// The least time that the line covers.
 const MIN_SPAN: Duration = Duration::from_mins(1);
@@ -18,8 +18,6 @@ pub(super) struct TimeLine {
     pub(super) end: Timestamp,
     /// The position of the present.
     pub(super) now: u64,
-    /// The bars of each key.
-    pub(super) lanes: Vec<Vec<Bar>>,
 }
 
 /// A period of a key, or its past or planned part.
@@ -32,9 +30,9 @@ pub(super) struct Bar {
 }
 
 impl TimeLine {
-    /// Draws these lives, each with whether its key was deleted as compromised. The line ends some time after the last change that is
+    /// Draws these lives, each with whether its key was deleted as compromised. Returns the line and the bars of each life. The line ends some time after the last change that is
     /// planned for one of them, other than the end of a key that does not sign yet.
-    pub(super) fn draw(lives: &[(Life, bool)], now: Timestamp) -> Self {
+    pub(super) fn draw(lives: &[(Life, bool)], now: Timestamp) -> (Self, Vec<Vec<Bar>>) {
         let begin = lives.iter().map(|(life, _)| life.staged_at).min();
         let begin = begin.unwrap_or(now).min(now);
         let changes = lives.iter().flat_map(|(life, _)| match life.activated_at {
@@ -44,15 +42,15 @@ impl TimeLine {
         let last = changes.flatten().max().unwrap_or(now).max(now);
         let end = last.after((last.since(begin) / 8).max(MIN_SPAN));
         let scale = Scale { begin, end, now };
-        Self {
+        let line = Self {
             begin,
             end,
             now: scale.position(now),
-            lanes: lives
-                .iter()
-                .map(|(life, is_compromised)| scale.lane(life, *is_compromised))
-                .collect(),
-        }
+        };
+        let bars = lives
+            .iter()
+            .map(|(life, is_compromised)| scale.bars(life, *is_compromised));
+        (line, bars.collect())
     }
 }
 
@@ -70,7 +68,7 @@ impl Scale {
         u64::try_from(position).map_or(WIDTH, |position| position.min(WIDTH))
     }
 
-    fn lane(&self, life: &Life, is_compromised: bool) -> Vec<Bar> {
+    fn bars(&self, life: &Life, is_compromised: bool) -> Vec<Bar> {
         let deleted_at = life.deleted_at.unwrap_or(self.end);
         let retired_at = life.retired_at.unwrap_or(deleted_at);
         let activated_at = life.activated_at.unwrap_or(deleted_at);
@@ -138,34 +136,34 @@ mod tests {
     fn the_present_divides_the_periods() {
         let active = life([Some(0), Some(0), Some(7200), Some(8000)]);
         let staged = life([Some(0), Some(7200), Some(14_400), Some(15_200)]);
-        let line = TimeLine::draw(&[(active, false), (staged, false)], at(3600));
+        let (line, bars) = TimeLine::draw(&[(active, false), (staged, false)], at(3600));
         assert_eq!((line.begin, line.end, line.now), (at(0), at(9000), 400));
         let of_active = [
             bar("active", 0, 400),
             bar("active planned", 400, 400),
             bar("retired planned", 800, 88),
         ];
-        assert_eq!(line.lanes[0], of_active);
+        assert_eq!(bars[0], of_active);
         let of_staged = [
             bar("staged", 0, 400),
             bar("staged planned", 400, 400),
             bar("active planned", 800, 200),
         ];
-        assert_eq!(line.lanes[1], of_staged);
+        assert_eq!(bars[1], of_staged);
     }
 
     #[test]
     fn a_compromised_key_ends_with_a_mark_that_is_visible() {
         let discarded = life([Some(0), None, None, Some(800)]);
-        let line = TimeLine::draw(&[(discarded, true)], at(800));
+        let (line, bars) = TimeLine::draw(&[(discarded, true)], at(800));
         assert_eq!(line.end, at(900));
-        assert_eq!(line.lanes[0], [bar("staged", 0, 888), bar("compromised", 888, 4)]);
+        assert_eq!(bars[0], [bar("staged", 0, 888), bar("compromised", 888, 4)]);
     }
 
     #[test]
     fn a_line_without_keys_is_empty() {
-        let line = TimeLine::draw(&[], at(100));
+        let (line, bars) = TimeLine::draw(&[], at(100));
         assert_eq!((line.begin, line.end, line.now), (at(100), at(160), 0));
-        assert!(line.lanes.is_empty());
+        assert!(bars.is_empty());
     }
 }

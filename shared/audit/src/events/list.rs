@@ -12,6 +12,17 @@ use utoipa::{IntoParams, ToSchema};
 /// The columns by which the lists are sorted.
 const KEY: &[&str] = &["at", "id"];
 
+/// The columns of [`Filter`] that are compared with a value. That which selects the fewest events comes first.
+const COLUMNS: [&str; 7] = [
+    "trace_id",
+    "administrator_id",
+    "user_id",
+    "address",
+    "client_id",
+    "name",
+    "outcome",
+];
+
 /// A recorded security event.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub struct SecurityEvent {
@@ -57,12 +68,36 @@ pub struct Filter {
     pub user_id: Option<i64>,
     /// Only events that the administrator with this id or pseudonym caused.
     pub administrator_id: Option<i64>,
+    /// Only events of the client with this id.
+    pub client_id: Option<String>,
+    /// Only events that were caused from this IP address.
+    pub address: Option<String>,
+    /// Only events of the response with this correlation id.
+    pub trace_id: Option<String>,
+    /// Only events with this outcome.
+    #[param(inline)]
+    pub outcome: Option<Outcome>,
+    /// Only events at this time or later, in RFC 3339 or, in UTC, as `2026-11-27T16:05`.
+    pub since: Option<Timestamp>,
+    /// Only events before this time.
+    pub until: Option<Timestamp>,
+}
+
+/// The outcome of the action that an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(as = EventOutcome, rename_all = "lowercase")]
+pub enum Outcome {
+    /// The action had its effect.
+    Success,
+    /// The action failed or was refused.
+    Failure,
 }
 
 /// The query parameters of the list of all events.
 #[derive(Clone, Debug)]
 pub struct ListQuery {
-    filter: Filter,
+    /// The condition on the events.
+    pub filter: Filter,
     /// The requested page.
     pub page: PageRequest,
 }
@@ -72,18 +107,50 @@ impl ListQuery {
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         let filter = Filter {
-            name: query.first("name", |text| {
-                let is_name = !text.is_empty() && !text.contains('\0');
-                is_name.then(|| text.to_owned())
-            }),
+            name: query.first("name", parse_text),
             user_id: query.first("user_id", parse_id),
             administrator_id: query.first("administrator_id", parse_id),
+            client_id: query.first("client_id", parse_text),
+            address: query.first("address", parse_text),
+            trace_id: query.first("trace_id", parse_text),
+            outcome: query.first("outcome", Outcome::named),
+            since: query.first("since", parse_time),
+            until: query.first("until", parse_time),
         };
         Self {
             filter,
             page: query.page_request(),
         }
     }
+}
+
+impl Outcome {
+    /// All outcomes.
+    pub const ALL: [Self; 2] = [Self::Success, Self::Failure];
+
+    /// Returns the outcome with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
+    }
+
+    /// Returns the name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+        }
+    }
+}
+
+/// Parses a text that a column may contain.
+fn parse_text(text: &str) -> Option<String> {
+    let is_stored = !text.is_empty() && !text.contains('\0');
+    is_stored.then(|| text.to_owned())
+}
+
+/// Parses a time in RFC 3339, or as forms of HTML send it, without seconds and in UTC.
+fn parse_time(text: &str) -> Option<Timestamp> {
+    Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}:00Z")))
 }
 
 /// Parses the canonical form of an id, or of a pseudonym: an id after a minus sign.
@@ -149,44 +216,64 @@ async fn fetch(
     slice: PageSlice,
     after: Option<Cursor>,
 ) -> Result<Vec<SecurityEvent>, Error> {
+    let (begin, end) = match slice.order() {
+        Order::Ascending => (filter.since, filter.until),
+        Order::Descending => (filter.until, filter.since),
+    };
+    // A list of a period begins after an event at its begin that has the lowest of all ids.
+    let begin = begin.map(|created_at| Cursor {
+        created_at,
+        id: i64::MIN,
+    });
+    let (slice, after) = match after.or(begin) {
+        Some(after) => (slice.anchored(), Some(after)),
+        None => (slice, None),
+    };
     let conditions = filter.conditions();
     let columns: Vec<&str> = conditions.iter().map(|(column, _)| *column).collect();
     let anchor = after.map(|Cursor { created_at, id }| [created_at.into(), id.into()]);
     let values = conditions.into_iter().map(|(_, value)| value);
     let values = anchor.into_iter().flatten().chain(values);
-    fetch_all_with!(
-        db.reader(),
-        SecurityEvent,
-        AssertSqlSafe(sql(&columns, slice)),
-        values
-    )
+    let values = values.chain(end.map(Value::from));
+    let sql = AssertSqlSafe(sql(&columns, end.is_some(), slice));
+    fetch_all_with!(db.reader(), SecurityEvent, sql, values)
 }
 
 impl Filter {
-    /// Returns the columns that have a condition, and their values. The first one selects the fewest events.
+    /// Returns the columns that have a condition, and their values.
     fn conditions(&self) -> Vec<(&'static str, Value)> {
-        let conditions = [
-            ("administrator_id", self.administrator_id.map(Value::from)),
-            ("user_id", self.user_id.map(Value::from)),
-            ("name", self.name.as_deref().map(Value::from)),
+        let text = |text: &Option<String>| text.as_deref().map(Value::from);
+        let values = [
+            text(&self.trace_id),
+            self.administrator_id.map(Value::from),
+            self.user_id.map(Value::from),
+            text(&self.address),
+            text(&self.client_id),
+            text(&self.name),
+            self.outcome.map(|outcome| Value::from(outcome.as_str())),
         ];
-        let conditions = conditions.into_iter();
+        let conditions = COLUMNS.into_iter().zip(values);
         conditions
             .filter_map(|(column, value)| Some((column, value?)))
             .collect()
     }
 }
 
-/// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if there is one, and the
-/// values of the columns. Only the condition on the first column can use an index. PostgreSQL expects that half of the rows
+/// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if there is one, the
+/// values of the columns, and the end of the period, if it has one. Only the condition on the first column can use an index. PostgreSQL expects that half of the rows
 /// fulfil each other one, so that it reads them in order and stops.
-fn sql(columns: &[&str], slice: PageSlice) -> String {
+fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
+    let end = has_end.then(|| slice.parameter(columns.len() + 1));
     let (indexed, others) = match columns {
-        [] => (
-            format!("TRUE{} {}", slice.anchor_condition(), slice.order_and_limit()),
-            columns,
-        ),
-        [first, others @ ..] => (slice.of_value(first, &slice.parameter(1)), others),
+        [] => {
+            let end = end.map(|end| slice.end_condition(&end)).unwrap_or_default();
+            let (after, order) = (slice.anchor_condition(), slice.order_and_limit());
+            (format!("TRUE{after}{end} {order}"), columns)
+        }
+        [first, others @ ..] => {
+            let value = slice.parameter(1);
+            (slice.of_value_within(first, &value, end.as_deref()), others)
+        }
     };
     let others = others
         .iter()
@@ -201,25 +288,24 @@ fn sql(columns: &[&str], slice: PageSlice) -> String {
     )
 }
 
-/// Returns the names and texts of the list statements.
+/// Returns the names and texts of the list statements with conditions on up to two columns. Those on further columns have more conditions
+/// like that on the second.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
-    const CONDITIONS: [&[&str]; 8] = [
-        &[],
-        &["name"],
-        &["user_id"],
-        &["user_id", "name"],
-        &["administrator_id"],
-        &["administrator_id", "name"],
-        &["administrator_id", "user_id"],
-        &["administrator_id", "user_id", "name"],
-    ];
-    let lists = CONDITIONS
-        .into_iter()
-        .flat_map(|columns| PageSlice::all(KEY).map(|slice| (columns, slice)));
-    lists.map(|(columns, slice)| {
+    let one = COLUMNS.into_iter().enumerate();
+    let columns = one.flat_map(|(n, first)| {
+        let pairs = COLUMNS[n + 1..].iter().map(move |second| vec![first, second]);
+        [vec![first]].into_iter().chain(pairs)
+    });
+    let columns = [Vec::new()].into_iter().chain(columns);
+    let lists = columns.flat_map(|columns| {
+        let slices = PageSlice::all(KEY).into_iter();
+        slices.flat_map(move |slice| [false, true].map(|has_end| (columns.clone(), has_end, slice)))
+    });
+    lists.map(|(columns, has_end, slice)| {
+        let end = if has_end { " with an end" } else { "" };
         (
-            format!("{}::{slice:?} {columns:?}", module_path!()),
-            sql(columns, slice),
+            format!("{}::{slice:?} {columns:?}{end}", module_path!()),
+            sql(&columns, has_end, slice),
         )
     })
 }

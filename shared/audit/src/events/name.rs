@@ -2,156 +2,125 @@
 
 use crate::alerts::AlertKind;
 
-/// The name of an event, from the OWASP logging vocabulary if it has a suitable one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EventName {
+/// Declares the names, each with its text in the database and in logs.
+macro_rules! event_names {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)+) => {
+        /// The name of an event, from the OWASP logging vocabulary if it has a suitable one.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum EventName {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl EventName {
+            /// All names.
+            pub const ALL: &[Self] = &[$(Self::$name),+];
+
+            /// Returns the name in the database and in logs.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)+
+                }
+            }
+        }
+    };
+}
+
+event_names! {
     /// A user signed in.
-    LoginSuccess,
+    LoginSuccess = "authn_login_success",
     /// A password or one-time code was wrong, or the e-mail address unknown.
-    LoginFail,
+    LoginFail = "authn_login_fail",
     /// Too many failed sign-ins locked an account for one network.
-    LoginLock,
+    LoginLock = "authn_login_lock",
     /// Too many wrong codes of two-step sign-in locked an account.
-    MfaLock,
+    MfaLock = "authn_mfa_lock",
     /// A user signed out.
-    Logout,
+    Logout = "authn_logout",
     /// One or all sessions of a user were ended, from another session or by an administrator.
-    SessionRevoked,
+    SessionRevoked = "authn_session_revoked",
     /// A password was changed.
-    PasswordChange,
+    PasswordChange = "authn_password_change",
     /// A user enabled one-time codes at sign-in.
-    MfaEnabled,
+    MfaEnabled = "authn_mfa_enabled",
     /// One-time codes at sign-in were disabled.
-    MfaDisabled,
+    MfaDisabled = "authn_mfa_disabled",
     /// A recovery code was used instead of a one-time code.
-    RecoveryCodeUsed,
+    RecoveryCodeUsed = "authn_recovery_code_used",
     /// A user added a passkey.
-    PasskeyAdded,
+    PasskeyAdded = "authn_passkey_added",
     /// A passkey, or all passkeys of a user, were removed.
-    PasskeyRemoved,
+    PasskeyRemoved = "authn_passkey_removed",
     /// A user removed the password.
-    PasswordRemoved,
+    PasswordRemoved = "authn_password_removed",
     /// The lockouts and failed sign-ins of an account were cleared.
-    LoginUnlock,
+    LoginUnlock = "authn_login_unlock",
     /// A user's role was changed.
-    RoleChange,
+    RoleChange = "privilege_permissions_changed",
     /// A mail with a password-reset link was requested.
-    PasswordResetRequest,
+    PasswordResetRequest = "authn_password_reset_request",
     /// A password was reset through a mailed link.
-    PasswordReset,
+    PasswordReset = "authn_password_reset",
     /// A mail that confirms the account's address was requested.
-    EmailVerificationRequest,
+    EmailVerificationRequest = "authn_email_verification_request",
     /// The account's address was confirmed.
-    EmailVerified,
+    EmailVerified = "authn_email_verified",
     /// A change of the account's address was requested.
-    EmailChangeRequest,
+    EmailChangeRequest = "authn_email_change_request",
     /// The account's address was changed.
-    EmailChange,
+    EmailChange = "authn_email_change",
     /// An account was created.
-    UserCreated,
+    UserCreated = "user_created",
     /// An account was disabled.
-    UserDisabled,
+    UserDisabled = "user_disabled",
     /// A disabled account was enabled.
-    UserEnabled,
+    UserEnabled = "user_enabled",
     /// An account was deleted by its user.
-    UserDeleted,
+    UserDeleted = "user_deleted",
     /// A client was registered.
-    ClientCreated,
+    ClientCreated = "client_created",
     /// A client's registration was changed.
-    ClientUpdated,
+    ClientUpdated = "client_updated",
     /// A client got a new secret.
-    ClientSecretRotated,
+    ClientSecretRotated = "client_secret_rotated",
     /// A client was disabled.
-    ClientDisabled,
+    ClientDisabled = "client_disabled",
     /// A disabled client was enabled.
-    ClientEnabled,
+    ClientEnabled = "client_enabled",
     /// A client deleted its own registration.
-    ClientDeleted,
+    ClientDeleted = "client_deleted",
     /// A user allowed or denied a client's request.
-    Consent,
+    Consent = "authz_consent",
     /// A consent was revoked, by its user or by an administrator.
-    ConsentRevoked,
+    ConsentRevoked = "authz_consent_revoked",
     /// An authorization code or a device code was used a second time, in an otherwise valid request.
-    CodeReuse,
+    CodeReuse = "authn_code_reuse",
     /// A refresh token was used a second time.
-    RefreshReuse,
+    RefreshReuse = "authn_token_reuse",
     /// An initial access token was created, with which clients register themselves.
-    TokenCreated,
+    TokenCreated = "authn_token_created",
     /// Tokens were revoked.
-    TokenRevoked,
+    TokenRevoked = "authn_token_revoked",
     /// A signing key was generated and published.
-    KeyStaged,
+    KeyStaged = "key_staged",
     /// A signing key became the active one.
-    KeyActivated,
+    KeyActivated = "key_activated",
     /// A signing key stopped being the active one.
-    KeyRetired,
+    KeyRetired = "key_retired",
     /// A signing key's private half was erased after its last token expired.
-    KeyDeleted,
+    KeyDeleted = "key_deleted",
     /// A signing key was removed because it may be compromised.
-    KeyCompromised,
+    KeyCompromised = "key_compromised",
     /// The rows of the issuer were sealed under another master key.
-    KeysResealed,
+    KeysResealed = "keys_resealed",
     /// An authenticated caller lacked a permission.
-    AuthorizationFail,
+    AuthorizationFail = "authz_fail",
     /// A request without a valid CSRF token was rejected.
-    CsrfFail,
+    CsrfFail = "malicious_csrf",
     /// An idempotency key was reused with a different request body.
-    IdempotencyConflict,
+    IdempotencyConflict = "idempotency_conflict",
 }
 
 impl EventName {
-    /// Returns the name in the database and in logs.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::LoginSuccess => "authn_login_success",
-            Self::LoginFail => "authn_login_fail",
-            Self::LoginLock => "authn_login_lock",
-            Self::MfaLock => "authn_mfa_lock",
-            Self::Logout => "authn_logout",
-            Self::SessionRevoked => "authn_session_revoked",
-            Self::PasswordChange => "authn_password_change",
-            Self::MfaEnabled => "authn_mfa_enabled",
-            Self::MfaDisabled => "authn_mfa_disabled",
-            Self::RecoveryCodeUsed => "authn_recovery_code_used",
-            Self::PasskeyAdded => "authn_passkey_added",
-            Self::PasskeyRemoved => "authn_passkey_removed",
-            Self::PasswordRemoved => "authn_password_removed",
-            Self::LoginUnlock => "authn_login_unlock",
-            Self::RoleChange => "privilege_permissions_changed",
-            Self::PasswordResetRequest => "authn_password_reset_request",
-            Self::PasswordReset => "authn_password_reset",
-            Self::EmailVerificationRequest => "authn_email_verification_request",
-            Self::EmailVerified => "authn_email_verified",
-            Self::EmailChangeRequest => "authn_email_change_request",
-            Self::EmailChange => "authn_email_change",
-            Self::UserCreated => "user_created",
-            Self::UserDisabled => "user_disabled",
-            Self::UserEnabled => "user_enabled",
-            Self::UserDeleted => "user_deleted",
-            Self::ClientCreated => "client_created",
-            Self::ClientUpdated => "client_updated",
-            Self::ClientSecretRotated => "client_secret_rotated",
-            Self::ClientDisabled => "client_disabled",
-            Self::ClientEnabled => "client_enabled",
-            Self::ClientDeleted => "client_deleted",
-            Self::Consent => "authz_consent",
-            Self::ConsentRevoked => "authz_consent_revoked",
-            Self::CodeReuse => "authn_code_reuse",
-            Self::RefreshReuse => "authn_token_reuse",
-            Self::TokenCreated => "authn_token_created",
-            Self::TokenRevoked => "authn_token_revoked",
-            Self::KeyStaged => "key_staged",
-            Self::KeyActivated => "key_activated",
-            Self::KeyRetired => "key_retired",
-            Self::KeyDeleted => "key_deleted",
-            Self::KeyCompromised => "key_compromised",
-            Self::KeysResealed => "keys_resealed",
-            Self::AuthorizationFail => "authz_fail",
-            Self::CsrfFail => "malicious_csrf",
-            Self::IdempotencyConflict => "idempotency_conflict",
-        }
-    }
-
     /// Returns whether a client can cause any number of such events with little effort.
     pub(super) const fn is_counted(self) -> bool {
         matches!(

@@ -121,6 +121,15 @@ impl<C: ToSchema> Default for PageRequest<C> {
 }
 
 impl<C: ToSchema + Display> PageRequest<C> {
+    /// Returns the URL of the page in this direction from the cursor, as [`PageRequest::query_string`] has its query. `list_url` is the URL
+    /// of the list, without a query.
+    pub fn url(&self, list_url: &str, cursor: Option<&C>, direction: Direction) -> String {
+        match self.query_string(cursor, direction) {
+            query if query.is_empty() => list_url.to_owned(),
+            query => format!("{list_url}?{query}"),
+        }
+    }
+
     /// Returns the query string of the page in this direction from the cursor, in the same list with the same filters.
     /// Without a cursor it is that of the first page.
     pub fn query_string(&self, cursor: Option<&C>, direction: Direction) -> String {

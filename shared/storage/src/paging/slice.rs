@@ -70,6 +70,12 @@ impl PageSlice {
     /// of all users in the order of another index, although some user may have 100,000 rows. For the comparison of rows
     /// it expects a third of the table, and no index without the column has the order.
     pub fn of_value(self, column: &str, value: &str) -> String {
+        self.of_value_within(column, value, None)
+    }
+
+    /// Returns the same for a slice that ends at a value of the first column of the key, whose placeholder is `end`. In ascending order
+    /// the slice is without the rows with this value, in descending order with them.
+    pub fn of_value_within(self, column: &str, value: &str, end: Option<&str>) -> String {
         let (after, until, outermost_id) = match self.sorting.order {
             Order::Ascending => (">", "<=", 0),
             Order::Descending => ("<", ">=", i64::MAX),
@@ -87,10 +93,49 @@ impl PageSlice {
                 write!(f, "({column}, {id}) {after} ({value}, {outermost_id})")
             }
         });
+        let last = fmt::from_fn(|f| match end {
+            None => write!(f, "{column} {until} {value}"),
+            Some(end) => {
+                let comparison = self.end_comparison();
+                write!(f, "({column}, {}) {comparison} ({value}, {end})", key[0])?;
+                // By this SQLite knows that an index on the rows with a value has all rows of the slice.
+                write!(f, " AND {column} IS NOT NULL")
+            }
+        });
         text(format_args!(
-            "{begin} AND {column} {until} {value} ORDER BY {column} {order}, {}",
+            "{begin} AND {last} ORDER BY {column} {order}, {}",
             self.end()
         ))
+    }
+
+    /// Returns the slice that begins after an anchor.
+    #[must_use]
+    pub const fn anchored(self) -> Self {
+        Self {
+            is_anchored: true,
+            ..self
+        }
+    }
+
+    /// Returns the order of the slice.
+    pub const fn order(self) -> Order {
+        self.sorting.order
+    }
+
+    /// Returns ` AND` and the SQL condition of a slice that ends like that of [`PageSlice::of_value_within`].
+    pub fn end_condition(self, end: &str) -> String {
+        text(format_args!(
+            " AND {} {} {end}",
+            self.sorting.key[0],
+            self.end_comparison()
+        ))
+    }
+
+    const fn end_comparison(self) -> &'static str {
+        match self.sorting.order {
+            Order::Ascending => "<",
+            Order::Descending => ">=",
+        }
     }
 
     /// Returns the same by an equality: for a column of which no value has many rows, and for SQLite if the key is the row id, which

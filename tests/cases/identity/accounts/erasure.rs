@@ -58,9 +58,9 @@ async fn expect_unnamed(world: &World, user: &User) {
     }
 }
 
-/// The events of `GET /admin/security-events` with this query, on all pages.
+/// The events of `GET /admin/events` with this query, on all pages.
 async fn listed(admin: &User, query: &str) -> Vec<Value> {
-    let mut next = format!("/admin/security-events?{query}");
+    let mut next = format!("/admin/events?{query}");
     let mut all = Vec::new();
     loop {
         let page = admin.get(&next).await.expect(200);

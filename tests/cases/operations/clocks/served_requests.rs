@@ -98,6 +98,23 @@ impl Case {
         }
     }
 
+    /// Expects that the page of the keys offers no rotation, and retires the staged key.
+    async fn expect_retired_by_form(&self) {
+        let staged = self.kid("staged");
+        let mut browser = self.admin.browser();
+        let page = browser.open("/admin/keys").await;
+        let text = page.visible_text();
+        assert!(
+            text.contains("keys can only be retired as compromised"),
+            "{}",
+            page.reply
+        );
+        let form = [("kid", staged.as_str()), ("state", "staged")];
+        let retired = browser.submit(&page, &form).await;
+        assert_eq!(retired.reply.status, 303, "{}", retired.reply);
+        assert_ne!(self.kid("staged"), staged);
+    }
+
     async fn expect_inactive(&self, token: &str) {
         eventually("a token may be active", async || {
             let reply = self.introspect(token).await;
@@ -141,6 +158,7 @@ async fn lost_and_stolen_credentials_can_be_ended_while_the_clock_differs(shape:
         world.cli(&["users", "disable", "--email", &removed.email, "--json"], "");
         let change = world.cli(&["keys", "retire", &staged, "--compromised", "--json"], "");
         assert_eq!(change["done"], "discarded");
+        case.expect_retired_by_form().await;
 
         case.set_clock_wrong(!is_ahead);
         eventually("a process does not notice that its clock is right", async || {

@@ -64,10 +64,11 @@ routes! {
         let tokens = f.app.tokens(&f.owner, "openid email").await;
         f.world.anyone().post("/userinfo").form(&[("access_token", &tokens.access)])
     };
-    listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/security-events");
+    listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/events");
+    listSecurityEvents "page" [2 2] |f| f.admin.browser().open_call("/admin/events");
     listSigningKeys "session" [2 2] |f| f.admin.get("/admin/keys");
     listSigningKeys "page" [2 2] |f| f.admin.browser().open_call("/admin/keys");
-    rotateSigningKeysByForm "too early" [2 2] |f| {
+    rotateSigningKeysByForm "changed since" [2 2] |f| {
         let mut browser = f.admin.browser();
         let page = browser.open("/admin/keys").await;
         let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
@@ -79,7 +80,9 @@ routes! {
         let mut browser = f.admin.browser();
         let page = browser.open("/admin/keys").await;
         let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
-        let fields = [&fields[..], &[("kid".to_owned(), staged)]].concat();
+        let key = [("kid", staged.as_str()), ("state", "staged")];
+        let key = key.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let fields = [&fields[..], &key].concat();
         browser.post(&page.url.join("/admin/keys/retire").unwrap(), &fields).await;
         browser.post_call(&page.url.join("/admin/keys/retire").unwrap(), &fields)
     };

@@ -28,7 +28,7 @@ async fn a_created_user_can_sign_in(world: SharedWorld) {
         assert_eq!(admin.get(location).await.expect(200).json(), created);
         let id = created["id"].as_i64().unwrap();
         expect_event(&world, &reply, "user_created", id, None, &admin).await;
-        let events = format!("/admin/security-events?user_id={id}&name=user_created");
+        let events = format!("/admin/events?user_id={id}&name=user_created");
         let events = items(&admin.get(&events).await.expect(200));
         assert_eq!((events.len(), &events[0]["detail"]), (1, &json!("editor")));
         let user = world.log_in(&email, PASSWORD).await;

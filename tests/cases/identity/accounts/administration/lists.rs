@@ -122,10 +122,7 @@ async fn events_are_listed_by_administrator(world: World) {
             .expect(200);
     }
     let events = async |query: &str| {
-        let page = first
-            .get(&format!("/admin/security-events?{query}"))
-            .await
-            .expect(200);
+        let page = first.get(&format!("/admin/events?{query}")).await.expect(200);
         let name_and_user = |event: &Value| (event["name"].clone(), event["user_id"].clone());
         items(&page).iter().map(name_and_user).collect::<Vec<_>>()
     };

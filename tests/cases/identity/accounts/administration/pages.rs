@@ -65,7 +65,7 @@ async fn fill(world: &World, user: &User) -> [String; 9] {
         format!("/admin/sessions?user_id={id}&"),
         format!("/admin/consents?user_id={id}&"),
         format!("/admin/consents?client_id={app}&"),
-        "/admin/security-events?name=rare&".to_owned(),
+        "/admin/events?name=rare&".to_owned(),
         "/admin/keys?state=deleted&".to_owned(),
         "/admin/registration-tokens?used_up=true&".to_owned(),
         "/admin/registration-tokens?used_up=false&".to_owned(),
@@ -142,8 +142,8 @@ async fn the_pages_of_keys_are_linked(world: World) {
         assert_eq!((back.len(), on.len()), (newer, older), "{}", page.reply);
         let html = page.reply.text();
         assert_eq!(html.matches("id=\"key-").count(), shown, "{}", page.reply);
-        // The line shows the keys of the present, which are the newest.
-        assert_eq!(html.contains("class=\"time-line\""), newer == 0, "{}", page.reply);
+        // Each page says what can be done now.
+        assert!(html.contains("class=\"time-line\""), "{}", page.reply);
         if let Some(next) = on.first() {
             page = browser.open(next.as_str()).await;
         }

@@ -1,0 +1,37 @@
+//! The page of the security events. It has the path of the operation that lists them.
+
+use super::require_administrator;
+use crate::app::App;
+use crate::http::browser::BrowserSession;
+use crate::http::extract::PageQuery;
+use crate::http::flow::FlowError;
+use crate::http::forms::AccountQuery;
+use crate::http::paths;
+use crate::pages;
+use audit::events::list::{self, ListQuery};
+use axum::extract::{RawQuery, State};
+use axum::response::Response;
+use storage::paging::Direction;
+use web::{Context, Links};
+
+/// Shows the page. Its address is that of the operation that lists the events, in whose description it is.
+pub(crate) async fn show(
+    State(app): State<App>,
+    Context(context): Context,
+    PageQuery(query): PageQuery<AccountQuery>,
+    RawQuery(list): RawQuery,
+    BrowserSession(session): BrowserSession,
+) -> Result<Response, FlowError> {
+    require_administrator(session, paths::ADMIN_EVENTS, query.signed_in.is_some())?;
+    let list = ListQuery::parse(list.as_deref().unwrap_or_default());
+    let page = list::page(&app.identity.db, &list).await?;
+    Ok(pages::security_events(&pages::SecurityEventsPage {
+        events: &page.items,
+        filter: &list.filter,
+        links: Links::of(&page, &list.page, paths::ADMIN_EVENTS),
+        list_url: &list
+            .page
+            .url(&app.policy.url(paths::ADMIN_EVENTS), None, Direction::Next),
+        now: context.now,
+    }))
+}

@@ -1,0 +1,152 @@
+//! The page of the security events.
+
+use super::{InTerminal, quoted};
+use crate::http::paths;
+use crate::pages::{render, text};
+use askama::Template;
+use audit::events::EventName;
+use audit::events::list::{Filter, Outcome, SecurityEvent};
+use axum::response::Response;
+use foundation::clock::Timestamp;
+use web::Links;
+
+/// A page of the security events.
+pub(crate) struct SecurityEventsPage<'a> {
+    pub(crate) events: &'a [SecurityEvent],
+    /// The condition on the events, which the form shows.
+    pub(crate) filter: &'a Filter,
+    pub(crate) links: Links,
+    /// The URL of the list with its condition.
+    pub(crate) list_url: &'a str,
+    pub(crate) now: Timestamp,
+}
+
+#[derive(Template)]
+#[template(path = "security_events.html")]
+struct SecurityEventsTemplate<'a> {
+    names: &'static [EventName],
+    outcomes: [Outcome; 2],
+    filter: &'a Filter,
+    /// The fields of the form for values that are typed.
+    fields: Vec<Field>,
+    events: Vec<EventItem<'a>>,
+    links: &'a Links,
+    in_terminal: InTerminal,
+    now: Timestamp,
+}
+
+/// A field of the form that selects events.
+struct Field {
+    name: &'static str,
+    label: String,
+    value: String,
+}
+
+struct EventItem<'a> {
+    at: Timestamp,
+    name: &'a str,
+    has_failed: bool,
+    /// The number of events, if it is more than one.
+    count: Option<u64>,
+    detail: Option<&'a str>,
+    trace: Selection,
+    user: Option<Selection>,
+    administrator: Option<Selection>,
+    client: Option<Selection>,
+    address: Option<Selection>,
+}
+
+/// A value of an event, with the path of the list of all events that have it.
+struct Selection {
+    value: String,
+    path: String,
+}
+
+impl Selection {
+    fn new(parameter: &str, value: &str) -> Self {
+        Self {
+            value: value.to_owned(),
+            path: paths::with_query(paths::ADMIN_EVENTS, &[(parameter, value)]),
+        }
+    }
+
+    fn of_id(parameter: &str, id: Option<i64>) -> Option<Self> {
+        id.map(|id| Self::new(parameter, &id.to_string()))
+    }
+
+    fn of_text(parameter: &str, text: Option<&str>) -> Option<Self> {
+        text.map(|text| Self::new(parameter, text))
+    }
+}
+
+/// Renders a page of the security events.
+pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
+    let events = page.events.iter().map(|event| EventItem {
+        at: event.at,
+        name: &event.name,
+        has_failed: event.outcome == Outcome::Failure.as_str(),
+        count: u64::try_from(event.count).ok().filter(|count| *count > 1),
+        detail: event.detail.as_deref(),
+        trace: Selection::new("trace_id", &event.trace_id),
+        user: Selection::of_id("user_id", event.user_id),
+        administrator: Selection::of_id("administrator_id", event.administrator_id),
+        client: Selection::of_text("client_id", event.client_id.as_deref()),
+        address: Selection::of_text("address", event.address.as_deref()),
+    });
+    let template = SecurityEventsTemplate {
+        names: EventName::ALL,
+        outcomes: Outcome::ALL,
+        filter: page.filter,
+        fields: fields(page.filter),
+        events: events.collect(),
+        links: &page.links,
+        in_terminal: InTerminal::new(&command(page.filter), &quoted(page.list_url)),
+        now: page.now,
+    };
+    render(&text::of("events").plain(), &template)
+}
+
+fn fields(filter: &Filter) -> Vec<Field> {
+    let field = |name, label: text::Text<'_>, value: Option<String>| Field {
+        name,
+        label: label.plain(),
+        value: value.unwrap_or_default(),
+    };
+    let id = |id: Option<i64>| id.map(|id| id.to_string());
+    let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+    vec![
+        field("user_id", text::of("event-user"), id(filter.user_id)),
+        field(
+            "administrator_id",
+            text::of("event-administrator"),
+            id(filter.administrator_id),
+        ),
+        field("client_id", text::of("event-client"), filter.client_id.clone()),
+        field("address", text::of("event-address"), filter.address.clone()),
+        field("trace_id", text::of("event-trace"), filter.trace_id.clone()),
+        field("since", text::of("events-since"), time(filter.since)),
+        field("until", text::of("events-until"), time(filter.until)),
+    ]
+}
+
+/// Returns the command that lists the same events, for a shell.
+fn command(filter: &Filter) -> String {
+    let options = [
+        ("name", filter.name.clone()),
+        ("user", filter.user_id.map(|id| id.to_string())),
+        ("administrator", filter.administrator_id.map(|id| id.to_string())),
+        ("client", filter.client_id.clone()),
+        ("address", filter.address.clone()),
+        ("trace", filter.trace_id.clone()),
+        (
+            "outcome",
+            filter.outcome.map(|outcome| outcome.as_str().to_owned()),
+        ),
+        ("since", filter.since.map(|time| time.to_string())),
+        ("until", filter.until.map(|time| time.to_string())),
+    ];
+    let options = options
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!(" --{name} {}", quoted(&value?))));
+    format!("events list{}", options.collect::<String>())
+}

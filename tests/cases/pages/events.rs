@@ -1,0 +1,217 @@
+//! The page of the security events, for administrators.
+
+use super::{expect_redirect, expect_words};
+use foundation::random;
+use serde_json::json;
+use std::time::Duration;
+use storage::execute;
+use tests::{Page, SharedWorld, World, on_every_shape};
+
+const PATH: &str = "/admin/events";
+
+/// The number of events on the page.
+fn shown(page: &Page) -> usize {
+    assert_eq!(page.reply.status, 200, "{}", page.reply);
+    page.reply.text().matches("<th scope=\"row\"").count()
+}
+
+/// A failed sign-in is found by the correlation id of its response, and leads to others of its address and kind.
+async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let failed = user
+        .anonymous()
+        .login(&user.email, "not the password")
+        .await
+        .expect(401);
+    let id = failed.correlation_id();
+    let mut browser = admin.browser();
+    let found = browser.open(&format!("{PATH}?trace_id={id}")).await;
+    assert_eq!(shown(&found), 1, "{}", found.reply);
+    expect_words(&found, 200, &format!("authn_login_fail failure {id}"));
+    expect_words(&found, 200, &format!("events list --trace {id}"));
+    let call = format!(
+        "curl -H \"Authorization: Bearer $TOKEN\" '{}{PATH}?trace_id={id}'",
+        world.base()
+    );
+    expect_words(&found, 200, &call);
+    let of_user = format!("user_id={}", user.id);
+    let link = found
+        .links()
+        .into_iter()
+        .find(|link| link.query() == Some(&of_user))
+        .unwrap();
+    let of_user = browser.open(link.as_str()).await;
+    expect_words(&of_user, 200, "authn_login_success");
+    // The form has the condition, and adds another.
+    let failures = browser
+        .open(&format!(
+            "{PATH}?name=&outcome=failure&user_id={}&client_id=&since=",
+            user.id
+        ))
+        .await;
+    assert_eq!(shown(&failures), 1, "{}", failures.reply);
+    assert!(
+        failures
+            .reply
+            .text()
+            .contains("<option selected>failure</option>"),
+        "{}",
+        failures.reply
+    );
+    assert!(
+        failures.reply.text().contains(&format!("value=\"{}\"", user.id)),
+        "{}",
+        failures.reply
+    );
+    let none = browser.open(&format!("{PATH}?trace_id=none")).await;
+    expect_words(&none, 200, "No event fits these conditions.");
+}
+
+async fn every_condition_selects_events(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let (at, db) = (world.now().before(Duration::from_secs(60)), world.db().await);
+    let [client, address, trace] = [(); 3].map(|()| random::id());
+    let insert = "INSERT INTO security_events (at, name, outcome, user_id, client_id, address, trace_id)
+                  VALUES ($1, 'authz_consent', $2, $3, $4, $5, $6)";
+    let other = random::id();
+    for (n, (outcome, client, address, trace)) in [
+        ("success", &client, &address, &trace),
+        ("failure", &client, &address, &other),
+        ("success", &client, &other, &other),
+        ("success", &other, &address, &other),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let at = at.after(Duration::from_secs(n as u64));
+        let (client, address, trace) = (client.as_str(), address.as_str(), trace.as_str());
+        execute!(db.writer(), insert, at, outcome, admin.id, client, address, trace).unwrap();
+    }
+    let third = at.after(Duration::from_secs(2)).to_string();
+    let own = format!("user_id={}&name=authz_consent", admin.id);
+    for (query, count) in [
+        (format!("client_id={client}"), 3),
+        (format!("address={address}"), 3),
+        (format!("trace_id={trace}"), 1),
+        (format!("client_id={client}&address={address}"), 2),
+        (format!("{own}&outcome=failure"), 1),
+        (format!("{own}&outcome=success"), 3),
+        (format!("{own}&since={third}"), 2),
+        (format!("{own}&until={third}"), 2),
+        (format!("{own}&since={third}&until={third}"), 0),
+        (format!("client_id={client}&since={third}"), 1),
+        (format!("{own}&outcome=other&since=x"), 4),
+    ] {
+        for order in ["asc", "desc"] {
+            let listed = admin
+                .get(&format!("{PATH}?{query}&order={order}"))
+                .await
+                .expect(200)
+                .json();
+            let items = listed["items"].as_array().unwrap();
+            assert_eq!(items.len(), count, "{query} {order}: {listed}");
+            let times: Vec<&str> = items.iter().map(|event| event["at"].as_str().unwrap()).collect();
+            assert!(times.is_sorted() || order == "desc", "{times:?}");
+            assert_eq!(listed["links"]["prev"], json!(null), "{listed}");
+        }
+    }
+    // A form of HTML sends minutes without a zone.
+    let minute = &third[..16];
+    let listed = admin
+        .get(&format!("{PATH}?{own}&since={minute}"))
+        .await
+        .expect(200)
+        .json();
+    assert!(!listed["items"].as_array().unwrap().is_empty(), "{listed}");
+    let user = admin.id.to_string();
+    let args = [
+        "events",
+        "list",
+        "--user",
+        &user,
+        "--client",
+        &client,
+        "--outcome",
+        "failure",
+        "--since",
+        "2026-01-01T00:00:00Z",
+        "--json",
+    ];
+    let listed = world.cli(&args, "");
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["address"], address);
+}
+
+async fn only_administrators_see_the_events(world: SharedWorld) {
+    let user = world.user().await;
+    let page = user.browser().open(PATH).await;
+    expect_words(&page, 403, "Only administrators can see this page");
+    let admin = world.user_with_role("admin").await;
+    // The refusal is an event with the correlation id of the page.
+    let id = page.reply.correlation_id();
+    let found = admin
+        .get(&format!("{PATH}?trace_id={id}"))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(found["items"][0]["name"], "authz_fail", "{found}");
+    assert_eq!(found["items"][0]["user_id"], user.id);
+    expect_redirect(&world.browser().open(PATH).await, "/signin");
+    let account = user.browser().open("/account").await;
+    assert!(
+        account
+            .links()
+            .iter()
+            .all(|link| !link.path().starts_with("/admin"))
+    );
+    let account = admin.browser().open("/account").await;
+    assert!(account.links().iter().any(|link| link.path() == "/admin/keys"));
+    world.age_sign_ins_of(&admin).await;
+    assert!(shown(&admin.browser().open(PATH).await) > 0);
+}
+
+/// The pages of a selected period are linked in both directions.
+async fn the_pages_of_a_period_are_linked(world: World) {
+    let admin = world.user_with_role("admin").await;
+    let db = world.db().await;
+    let insert = "INSERT INTO security_events (at, name, outcome, client_id, trace_id) VALUES ($1, 'period', 'success', 'c', '')";
+    let begin = world.now().before(Duration::from_secs(3600));
+    for n in 0..60 {
+        execute!(db.writer(), insert, begin.after(Duration::from_secs(n))).unwrap();
+    }
+    let (since, until) = (
+        begin.after(Duration::from_secs(5)),
+        begin.after(Duration::from_secs(50)),
+    );
+    for order in ["asc", "desc"] {
+        for selection in ["name=period", "client_id=c", ""] {
+            let mut url = format!("{PATH}?{selection}&order={order}&since={since}&until={until}");
+            let mut seen = Vec::new();
+            let mut back = None;
+            loop {
+                let page = admin.get(&url).await.expect(200).json();
+                let items = page["items"].as_array().unwrap();
+                seen.extend(items.iter().map(|event| event["at"].as_str().unwrap().to_owned()));
+                let Some(next) = page["links"]["next"].as_str() else {
+                    back = page["links"]["prev"].as_str().map(str::to_owned).or(back);
+                    break;
+                };
+                url = next.to_owned();
+            }
+            assert_eq!(seen.len(), 45, "{selection} {order}");
+            if order == "desc" {
+                seen.reverse();
+            }
+            assert!(seen.is_sorted(), "{selection} {order}: {seen:?}");
+            let before = admin.get(&back.unwrap()).await.expect(200).json();
+            assert_eq!(before["items"].as_array().unwrap().len(), 20, "{before}");
+        }
+    }
+}
+
+on_every_shape!(
+    a_failed_sign_in_is_found_by_its_correlation_id,
+    every_condition_selects_events,
+    only_administrators_see_the_events,
+    the_pages_of_a_period_are_linked,
+);
