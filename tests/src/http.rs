@@ -22,8 +22,6 @@ pub(crate) struct Canaries {
 
 /// The largest body of a response, in bytes. It ends a test of an endpoint that never stops writing.
 const MAX_BODY: usize = 64 << 20;
-/// The number of times that [`Call::repeat_while_overloaded`] sends a request at most.
-const MAX_ATTEMPTS: usize = 20;
 
 /// The test of a caller, and the address from which its requests come.
 #[derive(Clone, Copy, Debug)]
@@ -355,30 +353,18 @@ impl Call {
         self.may_fail().exchange().await.ok()
     }
 
-    /// Sends the request again while the response is a 503. A busy machine refuses sign-ins that waited a second for their turn to
-    /// hash a password; a test that sends several at once and needs all of them repeats these, as `Retry-After` asks.
-    pub async fn repeat_while_overloaded(self) -> Reply {
-        let call = self.may_fail();
-        for _ in 1..MAX_ATTEMPTS {
-            let reply = call.send().await;
-            if reply.status != 503 {
-                return reply;
-            }
-        }
-        call.send().await
-    }
-
-    async fn send(&self) -> Reply {
+    async fn send(self) -> Reply {
+        let operation = self.operation.clone();
         match self.exchange().await {
             Ok(reply) => reply,
-            Err(error) => panic!("{}: {error:?}", self.operation),
+            Err(error) => panic!("{operation}: {error:?}"),
         }
     }
 
-    async fn exchange(&self) -> reqwest::Result<Reply> {
-        let mut request = self.request.try_clone().unwrap().headers(self.headers.clone());
-        if let Some(body) = &self.body {
-            request = request.body(body.clone());
+    async fn exchange(self) -> reqwest::Result<Reply> {
+        let mut request = self.request.headers(self.headers);
+        if let Some(body) = self.body {
+            request = request.body(body);
         }
         let mut response = request.send().await?;
         let path = response.url().path().to_owned();
@@ -393,7 +379,7 @@ impl Call {
             );
         }
         let reply = Reply {
-            operation: self.operation.clone(),
+            operation: self.operation,
             status,
             headers,
             body,
@@ -412,6 +398,6 @@ impl IntoFuture for Call {
     type IntoFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move { self.send().await })
+        Box::pin(self.send())
     }
 }

@@ -63,7 +63,7 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
         } => {
             let (store, context) = (key_store(&services)?, services.context());
             let change = match compromised {
-                true => store.discard(&kid, &context).await?,
+                true => store.discard(&kid, None, &context).await?,
                 false => store.retire(&kid, &context).await?,
             };
             print(json, &change, &describe(&change))

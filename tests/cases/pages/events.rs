@@ -28,7 +28,7 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
     let found = browser.open(&format!("{PATH}?trace_id={id}")).await;
     assert_eq!(shown(&found), 1, "{}", found.reply);
     expect_words(&found, 200, &format!("authn_login_fail failure {id}"));
-    expect_words(&found, 200, &format!("events list --trace {id}"));
+    expect_words(&found, 200, &format!("events list --trace={id}"));
     let call = format!(
         "curl -H \"Authorization: Bearer $TOKEN\" '{}{PATH}?trace_id={id}'",
         world.base()
@@ -63,6 +63,9 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         "{}",
         failures.reply
     );
+    // A control character, which a terminal could obey, selects nothing and is not in the command.
+    let unusual = browser.open(&format!("{PATH}?trace_id={id}&name=%03")).await;
+    assert_eq!(shown(&unusual), 1, "{}", unusual.reply);
     let none = browser.open(&format!("{PATH}?trace_id=none")).await;
     expect_words(&none, 200, "No event fits these conditions.");
 }
@@ -111,18 +114,25 @@ async fn every_condition_selects_events(world: SharedWorld) {
             let items = listed["items"].as_array().unwrap();
             assert_eq!(items.len(), count, "{query} {order}: {listed}");
             let times: Vec<&str> = items.iter().map(|event| event["at"].as_str().unwrap()).collect();
-            assert!(times.is_sorted() || order == "desc", "{times:?}");
+            let is_sorted = match order {
+                "asc" => times.is_sorted(),
+                _ => times.iter().rev().is_sorted(),
+            };
+            assert!(is_sorted, "{times:?}");
             assert_eq!(listed["links"]["prev"], json!(null), "{listed}");
         }
     }
-    // A form of HTML sends minutes without a zone.
-    let minute = &third[..16];
-    let listed = admin
-        .get(&format!("{PATH}?{own}&since={minute}"))
-        .await
-        .expect(200)
-        .json();
-    assert!(!listed["items"].as_array().unwrap().is_empty(), "{listed}");
+    // A time may be without seconds, and is in UTC then.
+    let later = at.after(Duration::from_secs(120)).to_string();
+    for (bound, count) in [("since", 0), ("until", 4)] {
+        let query = format!("{own}&{bound}={}", &later[..16]);
+        let listed = admin.get(&format!("{PATH}?{query}")).await.expect(200).json();
+        assert_eq!(
+            listed["items"].as_array().unwrap().len(),
+            count,
+            "{query}: {listed}"
+        );
+    }
     let user = admin.id.to_string();
     let args = [
         "events",
@@ -206,6 +216,25 @@ async fn the_pages_of_a_period_are_linked(world: World) {
             let before = admin.get(&back.unwrap()).await.expect(200).json();
             assert_eq!(before["items"].as_array().unwrap().len(), 20, "{before}");
         }
+        // A position outside another period: the list begins with the period.
+        let listed = format!("{PATH}?name=period&order={order}");
+        let first = admin
+            .get(&format!("{listed}&since={since}&until={until}"))
+            .await
+            .expect(200)
+            .json();
+        let (since, until, count) = match order {
+            "asc" => (begin.after(Duration::from_secs(40)), until, 10),
+            _ => (since, begin.after(Duration::from_secs(10)), 5),
+        };
+        let cursor = first["next"].as_str().unwrap();
+        let listed = format!("{listed}&since={since}&until={until}&cursor={cursor}");
+        let listed = admin.get(&listed).await.expect(200).json();
+        assert_eq!(
+            listed["items"].as_array().unwrap().len(),
+            count,
+            "{order}: {listed}"
+        );
     }
 }
 

@@ -68,7 +68,11 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
     assert!(!has_form(&after, "/admin/keys/rotate"), "{}", after.reply);
     // The form of the first page, sent again, announced another rotation.
     let stale = browser.submit(&page, &[("csrf", &csrf)]).await;
-    expect_words(&stale, 409, "Somebody else changed the keys at the same time.");
+    expect_words(
+        &stale,
+        409,
+        "The keys have changed since the page was shown, so that the form had no effect.",
+    );
     let staged = keys(&world)[2].0.clone();
     let early = post(&mut browser, &page, "/admin/keys/rotate", &[("staged", &staged)]).await;
     expect_words(&early, 409, "The keys can be rotated in 6 minutes");
@@ -103,7 +107,11 @@ async fn a_compromised_key_is_retired(shape: Shape) {
     let retire = [("kid", compromised), ("state", "active")];
     let other_state = [("kid", compromised), ("state", "retired")];
     let refused = post(&mut browser, &page, "/admin/keys/retire", &other_state).await;
-    expect_words(&refused, 409, "Somebody else changed the keys at the same time.");
+    expect_words(
+        &refused,
+        409,
+        "The keys have changed since the page was shown, so that the form had no effect.",
+    );
     world.expect_accepted(&tokens.access).await;
     let retired = post(&mut browser, &page, "/admin/keys/retire", &retire).await;
     expect_redirect(&retired, PATH);
@@ -116,7 +124,8 @@ async fn a_compromised_key_is_retired(shape: Shape) {
     expect_words(&after, 200, "The keys can be rotated in");
     let again = post(&mut browser, &page, "/admin/keys/retire", &retire).await;
     expect_words(&again, 409, "The key has already been retired as compromised.");
-    let unknown = post(&mut browser, &page, "/admin/keys/retire", &[("kid", "none")]).await;
+    let unknown = [("kid", "none"), ("state", "active")];
+    let unknown = post(&mut browser, &page, "/admin/keys/retire", &unknown).await;
     expect_words(&unknown, 404, "There is no such key.");
     let staged = [("kid", keys(&world)[2].0.clone()), ("state", "staged".to_owned())];
     let staged = staged.each_ref().map(|(name, value)| (*name, value.as_str()));

@@ -95,10 +95,18 @@ impl KeyStore {
     /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was active, the staged key
     /// replaces it at once, even if caches may hold a key set without it: a verifier with such a cache refuses its tokens for a
     /// while, and without it there would be no tokens at all. A key that was already deleted stops verifying ID token hints. Fails
-    /// with [`Error::Contended`] if concurrent changes came first at every attempt.
-    pub async fn discard(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
+    /// with [`Error::Contended`] if concurrent changes came first at every attempt, or if the key is not in the state `expected`.
+    pub async fn discard(
+        &self,
+        kid: &str,
+        expected: Option<State>,
+        context: &RequestContext,
+    ) -> Result<KeyChange, Error> {
         for _ in 0..ATTEMPTS {
             let key = self.find(kid).await?;
+            if expected.is_some_and(|state| state != key.state) {
+                break;
+            }
             let keys = self.published().await?;
             let new = self.generate(&keys).await?;
             if let Some(revocation) = self.replace_compromised(&key, &keys, &new, context).await? {

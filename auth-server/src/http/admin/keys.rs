@@ -97,7 +97,7 @@ pub(crate) async fn retire(
         .await
         .map_err(error_response)?;
     let change = match read_retirement(&body.unwrap_or_default())?.compromised {
-        true => store.discard(&key.kid, &context).await,
+        true => store.discard(&key.kid, None, &context).await,
         false => store.retire(&key.kid, &context).await,
     };
     change.map(Json).map_err(error_response)

@@ -125,10 +125,9 @@ pub(crate) async fn retire(
 ) -> Result<Response, FlowError> {
     let session = require_recent_administrator(session, &context)?;
     let administrator = of_administrator(&context, &session);
-    let changed = match app.keys.find(&fields.kid).await {
-        Ok(key) if key.state.as_str() == fields.state => app.keys.discard(&key.kid, &administrator).await,
-        Ok(_) => Err(keys::Error::Contended),
-        Err(error) => Err(error),
+    let changed = match keys::State::named(&fields.state) {
+        Some(state) => app.keys.discard(&fields.kid, Some(state), &administrator).await,
+        None => Err(keys::Error::Contended),
     };
     after_change(changed, &app, renderer, &session, &context).await
 }

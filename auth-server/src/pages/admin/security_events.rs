@@ -147,6 +147,6 @@ fn command(filter: &Filter) -> String {
     ];
     let options = options
         .into_iter()
-        .filter_map(|(name, value)| Some(format!(" --{name} {}", quoted(&value?))));
+        .filter_map(|(name, value)| Some(format!(" --{name}={}", quoted(&value?))));
     format!("events list{}", options.collect::<String>())
 }

@@ -78,8 +78,10 @@ pub struct Filter {
     #[param(inline)]
     pub outcome: Option<Outcome>,
     /// Only events at this time or later, in RFC 3339 or, in UTC, as `2026-11-27T16:05`.
+    #[param(value_type = Option<String>)]
     pub since: Option<Timestamp>,
-    /// Only events before this time.
+    /// Only events before this time, in the same forms.
+    #[param(value_type = Option<String>)]
     pub until: Option<Timestamp>,
 }
 
@@ -142,13 +144,13 @@ impl Outcome {
     }
 }
 
-/// Parses a text that a column may contain.
+/// Parses a text that a column may contain, which has no control character.
 fn parse_text(text: &str) -> Option<String> {
-    let is_stored = !text.is_empty() && !text.contains('\0');
+    let is_stored = !text.is_empty() && !text.contains(char::is_control);
     is_stored.then(|| text.to_owned())
 }
 
-/// Parses a time in RFC 3339, or as forms of HTML send it, without seconds and in UTC.
+/// Parses a time in RFC 3339, or without seconds and in UTC.
 fn parse_time(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}:00Z")))
 }
@@ -225,7 +227,11 @@ async fn fetch(
         created_at,
         id: i64::MIN,
     });
-    let (slice, after) = match after.or(begin) {
+    let after = match (after, begin) {
+        (Some(after), Some(begin)) => Some(later(slice.order(), after, begin)),
+        (after, begin) => after.or(begin),
+    };
+    let (slice, after) = match after {
         Some(after) => (slice.anchored(), Some(after)),
         None => (slice, None),
     };
@@ -237,6 +243,15 @@ async fn fetch(
     let values = values.chain(end.map(Value::from));
     let sql = AssertSqlSafe(sql(&columns, end.is_some(), slice));
     fetch_all_with!(db.reader(), SecurityEvent, sql, values)
+}
+
+/// Returns that of two positions which comes later in a list in this order.
+fn later(order: Order, one: Cursor, other: Cursor) -> Cursor {
+    let position = |cursor: &Cursor| (cursor.created_at, cursor.id);
+    match (order, position(&one) > position(&other)) {
+        (Order::Ascending, true) | (Order::Descending, false) => one,
+        (Order::Ascending, false) | (Order::Descending, true) => other,
+    }
 }
 
 impl Filter {
