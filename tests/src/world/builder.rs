@@ -21,9 +21,6 @@ const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
 const MASTER_KEY: &str = "master.key";
 /// The flag of a limit that the tests in a shared deployment would reach together, because their users have one domain.
 const CONFIRMATIONS: (&str, &str) = ("--confirmations-per-domain", "10000");
-/// The flag of the number of password hashes that are computed at once. With one per core, a sign-in in a shared deployment on a busy
-/// machine waits for its turn for longer than a second, and is refused.
-const PERMITS: (&str, &str) = ("--argon2-permits", "64");
 /// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;
 
@@ -202,7 +199,7 @@ impl WorldBuilder {
             config.flag(name, value);
         }
         let defaults = defaults.iter().map(|(name, value)| (*name, value.as_str()));
-        for (name, value) in defaults.chain([CONFIRMATIONS, PERMITS]) {
+        for (name, value) in defaults.chain([CONFIRMATIONS]) {
             if !self.is_set_by_test(name) {
                 config.flag(name, value);
             }
