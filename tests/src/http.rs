@@ -22,7 +22,7 @@ pub(crate) struct Canaries {
 
 /// The largest body of a response, in bytes. It ends a test of an endpoint that never stops writing.
 const MAX_BODY: usize = 64 << 20;
-/// The number of times that a request is sent at most which a busy machine refuses.
+/// The largest number of attempts of a sign-in or a sign-up that a busy machine refuses.
 const MAX_ATTEMPTS: usize = 20;
 
 /// The test of a caller, and the address from which its requests come.

@@ -65,7 +65,7 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
 }
 
 /// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the page for the code of a
-/// device or to one that requires a recent sign-in. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a
+/// device, or is the path of a page. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a
 /// password for it.
 pub(super) async fn find(
     app: &App,
@@ -76,7 +76,7 @@ pub(super) async fn find(
     match flow {
         None => Ok(None),
         Some(paths::PASSKEYS) if app.relying_party.is_none() => Err(FlowError::NotFound),
-        Some(flow) if paths::requires_recent_sign_in(flow) => Ok(None),
+        Some(flow) if paths::is_page(flow) => Ok(None),
         Some(flow) if paths::is_device_flow(flow) => match &app.grants.device_authorization {
             Some(_) => Ok(None),
             None => Err(FlowError::NotFound),

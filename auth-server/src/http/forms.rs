@@ -70,8 +70,7 @@ pub(crate) struct SignInForm {
     recaptcha: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page that requires a
-    /// recent sign-in.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page.
     pub(crate) flow: Option<String>,
 }
 
@@ -92,8 +91,7 @@ pub(crate) struct SecondStepForm {
     pub(crate) user: String,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page that requires a
-    /// recent sign-in.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page.
     pub(crate) flow: Option<String>,
 }
 
@@ -106,8 +104,7 @@ pub(crate) struct PasskeySignInForm {
     credential: String,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page that requires a
-    /// recent sign-in.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page.
     pub(crate) flow: Option<String>,
 }
 

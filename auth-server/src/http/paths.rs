@@ -92,8 +92,8 @@ pub(crate) fn is_device_flow(flow: &str) -> bool {
     flow.starts_with(DEVICE_FLOW)
 }
 
-/// Returns whether a `flow` leads to a page that requires a recent sign-in.
-pub(crate) fn requires_recent_sign_in(flow: &str) -> bool {
+/// Returns whether a `flow` is the path of a page.
+pub(crate) fn is_page(flow: &str) -> bool {
     PAGES_AFTER_SIGN_IN.contains(&flow)
 }
 
@@ -114,9 +114,9 @@ pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
 }
 
 /// Returns the path of the page on which a flow continues for a user who is signed in, with these further parameters: the consent page,
-/// that for the code of a device, or one that requires a recent sign-in.
+/// that for the code of a device, or the page whose path the flow is.
 pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
-    if requires_recent_sign_in(flow) {
+    if is_page(flow) {
         return with_query(flow, further);
     }
     let flow = known_length(flow);

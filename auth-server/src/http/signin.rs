@@ -61,7 +61,7 @@ pub(crate) async fn show(
     };
     let begun = flow::find(&app, flow, cookie, context.now).await?;
     let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
-    let returning = session.filter(|_| flow.is_some_and(paths::requires_recent_sign_in));
+    let returning = session.filter(|_| flow.is_some_and(paths::is_page));
     if let (Some(session), Some(flow)) = (&returning, flow)
         && session.has_recent_sign_in(context.now)
     {

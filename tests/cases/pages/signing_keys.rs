@@ -77,7 +77,7 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
     let early = post(&mut browser, &page, "/admin/keys/rotate", &[("staged", &staged)]).await;
     expect_words(&early, 409, "The keys can be rotated in 6 minutes");
     assert_eq!(states(&world), ["retired", "active", "staged"]);
-    // What the page says about the present does not depend on the list, which a link can select.
+    // A link can select the list, but not what the page says about the present.
     for query in ["state=active", "state=staged", "order=asc", "cursor=x"] {
         let selected = browser.open(&format!("{PATH}?{query}")).await;
         expect_words(&selected, 200, "The keys can be rotated in 6 minutes");

@@ -14,7 +14,7 @@ use axum::response::Response;
 use storage::paging::Direction;
 use web::{Context, Links};
 
-/// Shows the page. Its address is that of the operation that lists the events, in whose description it is.
+/// Shows the page. The operation `listSecurityEvents` has the same address, and describes the page.
 pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,

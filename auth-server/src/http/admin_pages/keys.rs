@@ -45,10 +45,8 @@ impl Overview {
             published: pages::Keys::new(&self.published, lives(&self.published)),
             listed: pages::Keys::new(&self.page.items, lives(&self.page.items)),
             links: Links::of(&self.page, &self.query.page, paths::ADMIN_KEYS),
-            sign_in: match session.has_recent_sign_in(context.now) {
-                true => None,
-                false => Some(paths::sign_in(Some(paths::ADMIN_KEYS))),
-            },
+            sign_in: (!session.has_recent_sign_in(context.now))
+                .then(|| paths::sign_in(Some(paths::ADMIN_KEYS))),
             clock_differs: context.clock.differs(),
             max_age: app.keys.max_age,
             lifetime: app.keys.lifetime,
@@ -59,7 +57,7 @@ impl Overview {
     }
 }
 
-/// Shows the page. Its address is that of the operation that lists the keys, in whose description it is.
+/// Shows the page. The operation `listSigningKeys` has the same address, and describes the page.
 pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,

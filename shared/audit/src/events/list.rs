@@ -1,27 +1,19 @@
 //! Queries for the recorded security events.
 
+mod filter;
+
+pub use filter::{Filter, ListQuery, Outcome};
+
 use foundation::clock::Timestamp;
-use foundation::ids::Id;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
-use utoipa::{IntoParams, ToSchema};
+use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Sorting, Value};
+use utoipa::ToSchema;
 
 /// The columns by which the lists are sorted.
 const KEY: &[&str] = &["at", "id"];
-
-/// The columns of [`Filter`] that are compared with a value. That which selects the fewest events comes first.
-const COLUMNS: [&str; 7] = [
-    "trace_id",
-    "administrator_id",
-    "user_id",
-    "address",
-    "client_id",
-    "name",
-    "outcome",
-];
 
 /// A recorded security event.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
@@ -56,111 +48,6 @@ pub struct SecurityEvent {
     /// The number of events: failed sign-ins and rejected CSRF tokens of one network and minute after the first one are
     /// one entry, with the time and the correlation id of the last.
     pub count: i64,
-}
-
-/// The condition on listed events. A field that is `None` imposes no condition.
-#[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct Filter {
-    /// Only events of this name.
-    pub name: Option<String>,
-    /// Only events of the user with this id, or of the deleted account with this pseudonym, which is negative.
-    pub user_id: Option<i64>,
-    /// Only events that the administrator with this id or pseudonym caused.
-    pub administrator_id: Option<i64>,
-    /// Only events of the client with this id.
-    pub client_id: Option<String>,
-    /// Only events that were caused from this IP address.
-    pub address: Option<String>,
-    /// Only events of the response with this correlation id.
-    pub trace_id: Option<String>,
-    /// Only events with this outcome.
-    #[param(inline)]
-    pub outcome: Option<Outcome>,
-    /// Only events at this time or later, in RFC 3339 or, in UTC, as `2026-11-27T16:05`.
-    #[param(value_type = Option<String>)]
-    pub since: Option<Timestamp>,
-    /// Only events before this time, in the same forms.
-    #[param(value_type = Option<String>)]
-    pub until: Option<Timestamp>,
-}
-
-/// The outcome of the action that an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
-#[schema(as = EventOutcome, rename_all = "lowercase")]
-pub enum Outcome {
-    /// The action had its effect.
-    Success,
-    /// The action failed or was refused.
-    Failure,
-}
-
-/// The query parameters of the list of all events.
-#[derive(Clone, Debug)]
-pub struct ListQuery {
-    /// The condition on the events.
-    pub filter: Filter,
-    /// The requested page.
-    pub page: PageRequest,
-}
-
-impl ListQuery {
-    /// Parses a query string. Ignores unknown parameters and invalid values.
-    pub fn parse(query: &str) -> Self {
-        let mut query = Query::read(query);
-        let filter = Filter {
-            name: query.first("name", parse_text),
-            user_id: query.first("user_id", parse_id),
-            administrator_id: query.first("administrator_id", parse_id),
-            client_id: query.first("client_id", parse_text),
-            address: query.first("address", parse_text),
-            trace_id: query.first("trace_id", parse_text),
-            outcome: query.first("outcome", Outcome::named),
-            since: query.first("since", parse_time),
-            until: query.first("until", parse_time),
-        };
-        Self {
-            filter,
-            page: query.page_request(),
-        }
-    }
-}
-
-impl Outcome {
-    /// All outcomes.
-    pub const ALL: [Self; 2] = [Self::Success, Self::Failure];
-
-    /// Returns the outcome with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
-    }
-
-    /// Returns the name in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-        }
-    }
-}
-
-/// Parses a text that a column may contain, which has no control character.
-fn parse_text(text: &str) -> Option<String> {
-    let is_stored = !text.is_empty() && !text.contains(char::is_control);
-    is_stored.then(|| text.to_owned())
-}
-
-/// Parses a time in RFC 3339, or without seconds and in UTC.
-fn parse_time(text: &str) -> Option<Timestamp> {
-    Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}:00Z")))
-}
-
-/// Parses the canonical form of an id, or of a pseudonym: an id after a minus sign.
-fn parse_id(text: &str) -> Option<i64> {
-    match text.strip_prefix('-') {
-        Some(number) => Some(-number.parse::<Id>().ok()?.get()),
-        None => Some(text.parse::<Id>().ok()?.get()),
-    }
 }
 
 impl HasCursor for SecurityEvent {
@@ -245,7 +132,7 @@ async fn fetch(
     fetch_all_with!(db.reader(), SecurityEvent, sql, values)
 }
 
-/// Returns that of two positions which comes later in a list in this order.
+/// Returns whichever of two positions comes later in a list in this order.
 fn later(order: Order, one: Cursor, other: Cursor) -> Cursor {
     let position = |cursor: &Cursor| (cursor.created_at, cursor.id);
     match (order, position(&one) > position(&other)) {
@@ -254,29 +141,9 @@ fn later(order: Order, one: Cursor, other: Cursor) -> Cursor {
     }
 }
 
-impl Filter {
-    /// Returns the columns that have a condition, and their values.
-    fn conditions(&self) -> Vec<(&'static str, Value)> {
-        let text = |text: &Option<String>| text.as_deref().map(Value::from);
-        let values = [
-            text(&self.trace_id),
-            self.administrator_id.map(Value::from),
-            self.user_id.map(Value::from),
-            text(&self.address),
-            text(&self.client_id),
-            text(&self.name),
-            self.outcome.map(|outcome| Value::from(outcome.as_str())),
-        ];
-        let conditions = COLUMNS.into_iter().zip(values);
-        conditions
-            .filter_map(|(column, value)| Some((column, value?)))
-            .collect()
-    }
-}
-
 /// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if there is one, the
-/// values of the columns, and the end of the period, if it has one. Only the condition on the first column can use an index. PostgreSQL expects that half of the rows
-/// fulfil each other one, so that it reads them in order and stops.
+/// values of the columns, and the end of the period, if it has one. Only the condition on the first column can use an index. PostgreSQL
+/// expects that half of the rows fulfil each other one, so that it reads them in order and stops.
 fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
     let end = has_end.then(|| slice.parameter(columns.len() + 1));
     let (indexed, others) = match columns {
@@ -306,9 +173,9 @@ fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
 /// Returns the names and texts of the list statements with conditions on up to two columns. Those on further columns have more conditions
 /// like that on the second.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
-    let one = COLUMNS.into_iter().enumerate();
-    let columns = one.flat_map(|(n, first)| {
-        let pairs = COLUMNS[n + 1..].iter().map(move |second| vec![first, second]);
+    let all = Filter::columns();
+    let columns = all.into_iter().enumerate().flat_map(move |(n, first)| {
+        let pairs = all.into_iter().skip(n + 1).map(move |second| vec![first, second]);
         [vec![first]].into_iter().chain(pairs)
     });
     let columns = [Vec::new()].into_iter().chain(columns);

@@ -98,7 +98,7 @@ impl PageSlice {
             Some(end) => {
                 let comparison = self.end_comparison();
                 write!(f, "({column}, {}) {comparison} ({value}, {end})", key[0])?;
-                // By this SQLite knows that an index on the rows with a value has all rows of the slice.
+                // SQLite uses an index that leaves out NULL only if the statement has this condition.
                 write!(f, " AND {column} IS NOT NULL")
             }
         });

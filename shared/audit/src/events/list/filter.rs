@@ -1,0 +1,144 @@
+//! The selection of security events.
+
+use foundation::clock::Timestamp;
+use foundation::ids::Id;
+use storage::paging::{PageRequest, Query, Value};
+use utoipa::{IntoParams, ToSchema};
+
+/// The condition on listed events. A field that is `None` imposes no condition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Filter {
+    /// Only events of this name.
+    pub name: Option<String>,
+    /// Only events of the user with this id, or of the deleted account with this pseudonym, which is negative.
+    pub user_id: Option<i64>,
+    /// Only events that the administrator with this id or pseudonym caused.
+    pub administrator_id: Option<i64>,
+    /// Only events of the client with this id.
+    pub client_id: Option<String>,
+    /// Only events that were caused from this IP address.
+    pub address: Option<String>,
+    /// Only events of the response with this correlation id.
+    pub trace_id: Option<String>,
+    /// Only events with this outcome.
+    #[param(inline)]
+    pub outcome: Option<Outcome>,
+    /// Only events at this time or later, in RFC 3339 or, in UTC, as `2026-11-27T16:05`.
+    #[param(value_type = Option<String>)]
+    pub since: Option<Timestamp>,
+    /// Only events before this time, in the same forms.
+    #[param(value_type = Option<String>)]
+    pub until: Option<Timestamp>,
+}
+
+/// The outcome of the action that an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
+#[schema(as = EventOutcome, rename_all = "lowercase")]
+pub enum Outcome {
+    /// The action had its effect.
+    Success,
+    /// The action failed or was refused.
+    Failure,
+}
+
+/// The query parameters of the list of all events.
+#[derive(Clone, Debug)]
+pub struct ListQuery {
+    /// The condition on the events.
+    pub filter: Filter,
+    /// The requested page.
+    pub page: PageRequest,
+}
+
+impl ListQuery {
+    /// Parses a query string. Ignores unknown parameters and invalid values.
+    pub fn parse(query: &str) -> Self {
+        let mut query = Query::read(query);
+        let filter = Filter {
+            name: query.first("name", parse_text),
+            user_id: query.first("user_id", parse_id),
+            administrator_id: query.first("administrator_id", parse_id),
+            client_id: query.first("client_id", parse_text),
+            address: query.first("address", parse_text),
+            trace_id: query.first("trace_id", parse_text),
+            outcome: query.first("outcome", Outcome::named),
+            since: query.first("since", parse_time),
+            until: query.first("until", parse_time),
+        };
+        Self {
+            filter,
+            page: query.page_request(),
+        }
+    }
+}
+
+impl Outcome {
+    /// All outcomes.
+    pub const ALL: [Self; 2] = [Self::Success, Self::Failure];
+
+    /// Returns the outcome with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
+    }
+
+    /// Returns the name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+        }
+    }
+}
+
+/// Parses a text that a column may contain, which has no control character.
+fn parse_text(text: &str) -> Option<String> {
+    let is_stored = !text.is_empty() && !text.contains(char::is_control);
+    is_stored.then(|| text.to_owned())
+}
+
+/// Parses a time in RFC 3339, or without seconds and in UTC.
+fn parse_time(text: &str) -> Option<Timestamp> {
+    Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}:00Z")))
+}
+
+/// Parses the canonical form of an id, or of a pseudonym: an id after a minus sign.
+fn parse_id(text: &str) -> Option<i64> {
+    match text.strip_prefix('-') {
+        Some(number) => Some(-number.parse::<Id>().ok()?.get()),
+        None => Some(text.parse::<Id>().ok()?.get()),
+    }
+}
+
+impl Filter {
+    /// Returns the columns that can be compared with a value, each with its value if the selection has one. The column that selects the fewest
+    /// events comes first.
+    fn comparisons(&self) -> [(&'static str, Option<Value>); 7] {
+        let text = |text: &Option<String>| text.as_deref().map(Value::from);
+        [
+            ("trace_id", text(&self.trace_id)),
+            ("administrator_id", self.administrator_id.map(Value::from)),
+            ("user_id", self.user_id.map(Value::from)),
+            ("address", text(&self.address)),
+            ("client_id", text(&self.client_id)),
+            ("name", text(&self.name)),
+            (
+                "outcome",
+                self.outcome.map(|outcome| Value::from(outcome.as_str())),
+            ),
+        ]
+    }
+
+    /// Returns the columns that have a condition, and their values, in the order of [`Filter::columns`].
+    pub(super) fn conditions(&self) -> Vec<(&'static str, Value)> {
+        let comparisons = self.comparisons().into_iter();
+        comparisons
+            .filter_map(|(column, value)| Some((column, value?)))
+            .collect()
+    }
+
+    /// Returns the columns that can have a condition. That which selects the fewest events comes first.
+    pub(super) fn columns() -> [&'static str; 7] {
+        Self::default().comparisons().map(|(column, _)| column)
+    }
+}
