@@ -22,8 +22,6 @@ pub(crate) struct Canaries {
 
 /// The largest body of a response, in bytes. It ends a test of an endpoint that never stops writing.
 const MAX_BODY: usize = 64 << 20;
-/// The largest number of attempts of a sign-in or a sign-up that a busy machine refuses.
-const MAX_ATTEMPTS: usize = 20;
 
 /// The test of a caller, and the address from which its requests come.
 #[derive(Clone, Copy, Debug)]
@@ -356,39 +354,17 @@ impl Call {
     }
 
     async fn send(self) -> Reply {
-        for _ in 1..MAX_ATTEMPTS {
-            let reply = self.send_once().await;
-            if reply.status != 503 || self.may_fail || !self.hashes_a_password() {
-                return self.expect_no_failure(reply);
-            }
-        }
-        self.expect_no_failure(self.send_once().await)
-    }
-
-    /// Whether a busy machine refuses the request before it has an effect, because it waited for a second for its turn to hash a
-    /// password. The request is then sent again, as `Retry-After` asks.
-    fn hashes_a_password(&self) -> bool {
-        ["/login", "/users"]
-            .iter()
-            .any(|path| self.operation.starts_with("POST ") && self.operation.ends_with(path))
-    }
-
-    fn expect_no_failure(&self, reply: Reply) -> Reply {
-        assert!(reply.status < 500 || self.may_fail, "{reply}");
-        reply
-    }
-
-    async fn send_once(&self) -> Reply {
+        let operation = self.operation.clone();
         match self.exchange().await {
             Ok(reply) => reply,
-            Err(error) => panic!("{}: {error:?}", self.operation),
+            Err(error) => panic!("{operation}: {error:?}"),
         }
     }
 
-    async fn exchange(&self) -> reqwest::Result<Reply> {
-        let mut request = self.request.try_clone().unwrap().headers(self.headers.clone());
-        if let Some(body) = &self.body {
-            request = request.body(body.clone());
+    async fn exchange(self) -> reqwest::Result<Reply> {
+        let mut request = self.request.headers(self.headers);
+        if let Some(body) = self.body {
+            request = request.body(body);
         }
         let mut response = request.send().await?;
         let path = response.url().path().to_owned();
@@ -403,11 +379,12 @@ impl Call {
             );
         }
         let reply = Reply {
-            operation: self.operation.clone(),
+            operation: self.operation,
             status,
             headers,
             body,
         };
+        assert!(status < 500 || self.may_fail, "{reply}");
         reply.check(&self.canaries);
         if let Some(contract) = &self.contract {
             contract.check(&self.method, &path, &reply);

@@ -3,6 +3,7 @@
 use crate::polling::print_revocations;
 use crate::statistics::print_figure;
 use crate::world::end_shared_deployments;
+use foundation::time_limits;
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -16,10 +17,20 @@ use std::time::{Duration, Instant};
 const SHUFFLE: &str = "TESTS_SHUFFLE";
 /// The environment variable with the number of tests that run at once, as for the other test binaries.
 const THREADS: &str = "RUST_TEST_THREADS";
+/// The factor of the time limits of statements that tests run themselves. They may insert many rows, so the limit is five minutes.
+const TIME_LIMIT_FACTOR: u32 = 120;
 /// The number of slowest tests that are listed at the end.
 const LISTED: usize = 20;
 /// The stack of a test, which holds its whole future.
 const STACK: usize = 8 << 20;
+
+/// The modules whose tests take a minute or more. They begin first, so that no core waits for one of them at the end.
+const LONGEST: [&str; 4] = [
+    "http::crawling_readers::",
+    "http::openapi_tools::",
+    "operations::round_trips::",
+    "pages::appearance::",
+];
 
 /// Whether this run includes the tests of the long tier.
 static IS_LONG: AtomicBool = AtomicBool::new(false);
@@ -82,6 +93,7 @@ pub fn main() -> ExitCode {
     let threads = environment(THREADS).and_then(|count| count.parse().ok());
     arguments.test_threads = arguments.test_threads.or(threads);
     IS_LONG.store(arguments.include_ignored || arguments.ignored, Ordering::Relaxed);
+    time_limits::set_factor(TIME_LIMIT_FACTOR);
     let tests = libtest_mimic::run(&arguments, trials());
     if arguments.list {
         return ExitCode::SUCCESS;
@@ -95,7 +107,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The registered tests in an order that [`SHUFFLE`] determines. It is never that of their names, because neighbors resemble each other, and
+/// The registered tests, those of [`LONGEST`] first, in an order that [`SHUFFLE`] determines. It is never that of their names, because
+/// neighbors resemble each other, and
 /// those that wait should run beside those that compute.
 fn trials() -> Vec<Trial> {
     let seed = environment(SHUFFLE).unwrap_or_default();
@@ -103,7 +116,8 @@ fn trials() -> Vec<Trial> {
     tests.sort_by_cached_key(|test| {
         let mut hasher = DefaultHasher::new();
         (&seed, test.name()).hash(&mut hasher);
-        hasher.finish()
+        let is_long = LONGEST.iter().any(|module| test.name().starts_with(module));
+        (!is_long, hasher.finish())
     });
     let trial = |test: &'static Test| {
         let trial = Trial::test(test.name(), move || test.run_in_thread());

@@ -13,7 +13,7 @@ const EVENTS: i64 = 300_000;
 const NEGLIGIBLE: Duration = Duration::from_millis(250);
 
 async fn fill(world: &World, user: &User) {
-    let db = world.db().await.with_statement_timeout(Duration::from_secs(60));
+    let db = world.db().await;
     let drafts = "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at)
                   {numbers} SELECT $1, 'A draft', 'Its text', 'draft', 1, $2, $2 FROM numbers";
     let events = "INSERT INTO security_events (at, name, outcome, user_id, address, network, trace_id)

@@ -25,7 +25,7 @@ const FILL: &str = "
 async fn user_with_families(world: &World, app: &App) -> (User, Tokens) {
     let user = world.sign_up().await;
     let tokens = app.tokens(&user, "posts:read").await;
-    let db = world.db().await.with_statement_timeout(60 * SECOND);
+    let db = world.db().await;
     execute!(db.writer(), FILL, user.id).unwrap();
     (user, tokens)
 }

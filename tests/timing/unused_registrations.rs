@@ -31,7 +31,7 @@ async fn abandoned_registrations_delay_nobody(shape: Shape) {
     let _alone = ALONE.lock().await;
     let builder = World::builder(shape).flag("--client-registration", "open");
     let world = builder.start().await;
-    let db = world.db().await.with_statement_timeout(Duration::from_secs(60));
+    let db = world.db().await;
     let (user, app) = world.user_and_app().await;
     let path = format!("/posts/{}", user.publish("A post").await.id);
     // The origin of a request from another one is looked up among those of all clients.

@@ -21,4 +21,5 @@ pub mod sealing;
 pub mod secret;
 pub mod settings;
 pub mod sync;
+pub mod time_limits;
 pub mod urls;

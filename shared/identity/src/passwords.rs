@@ -14,6 +14,7 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use block_list::BlockList;
 use foundation::schema::{self, WITHOUT_NUL};
+use foundation::time_limits;
 use std::sync::Arc;
 use std::time::Duration;
 use threads::HashingThreads;
@@ -26,7 +27,7 @@ use verification::Verification;
 pub const MAX_LENGTH: usize = 128;
 /// The smallest minimum length of new passwords that can be configured, in characters.
 pub const MIN_LENGTH: usize = 8;
-/// The longest time that a request waits for a hashing permit.
+/// The longest time that a request waits for a hashing permit, before the factor of [`time_limits`].
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 foundation::schema! {
@@ -240,7 +241,8 @@ impl Passwords {
         permits: &Arc<Semaphore>,
         work: impl FnOnce(&mut Vec<Block>) -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
-        let permit = tokio::time::timeout(PERMIT_TIMEOUT, Arc::clone(permits).acquire_owned())
+        let limit = time_limits::multiplied(PERMIT_TIMEOUT);
+        let permit = tokio::time::timeout(limit, Arc::clone(permits).acquire_owned())
             .await
             .map_err(|_| Error::Overloaded)?
             .map_err(|closed| Error::Failed(closed.to_string()))?;

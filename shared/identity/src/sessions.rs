@@ -16,6 +16,7 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
 use foundation::secret::Secret;
+use foundation::time_limits;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
@@ -45,7 +46,7 @@ sql! {
 /// the idle lifetime is shorter, that applies instead.
 const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The longest time that a request waits for the update of `last_seen_at`.
+/// The longest time that a request waits for the update of `last_seen_at`, before the factor of [`time_limits`].
 const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The longest time for which a sign-in takes the place of the credentials in a sensitive change.
@@ -252,7 +253,7 @@ async fn update_last_seen(db: Db, id: i64, now: Timestamp) {
             tracing::warn!(%error, "the time of a session's last use was not updated");
         }
     });
-    let _ = tokio::time::timeout(LAST_SEEN_TIMEOUT, update).await;
+    let _ = tokio::time::timeout(time_limits::multiplied(LAST_SEEN_TIMEOUT), update).await;
 }
 
 /// Locks the row of a session until the transaction ends. Returns whether it still exists, is within its absolute lifetime, and has not been

@@ -16,6 +16,7 @@ use crate::telemetry::LogArgs;
 use clap::Args;
 use dpop::DpopArgs;
 use foundation::settings::InvalidSetting;
+use foundation::time_limits;
 use identity::settings::{AccountKeyArgs, MailedLinkArgs, PasswordArgs, SessionArgs, SignInArgs, SignUpArgs};
 use std::path::PathBuf;
 use storage::db::Db;
@@ -90,6 +91,12 @@ pub struct CommonArgs {
     /// Settings of passwords.
     #[command(flatten)]
     pub passwords: PasswordArgs,
+
+    /// The factor that multiplies the short time limits inside a request: those of a database statement, of a Redis command and of the waits
+    /// for a connection and for the turn to hash a password. For a machine so slow that it answers 503 while nothing is wrong.
+    #[arg(long, env = "LATCHKEY_TIME_LIMIT_FACTOR", global = true, default_value_t = 1, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub time_limit_factor: u32,
 }
 
 impl CommonArgs {
@@ -111,8 +118,9 @@ impl CommonArgs {
             .require_in_production(program, self.network.is_production())
     }
 
-    /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads use them.
+    /// Opens the database, after the time limits of this process were set. On PostgreSQL, at most `connections` connections are opened, and `threads` threads use them.
     pub async fn open_database(&self, connections: u32, threads: usize) -> Result<Db, InvalidSetting> {
+        time_limits::set_factor(self.time_limit_factor);
         self.database.open(&self.data_dir, connections, threads).await
     }
 }

@@ -31,6 +31,7 @@ pub use transaction::{Tx, WriteTarget};
 pub use watch::{Version, Watch};
 pub use write_queue::WriteQueue;
 
+use foundation::time_limits;
 use futures_util::future::BoxFuture;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -41,8 +42,8 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the connection. With the
-/// wait for a connection, a request fails within five seconds.
+/// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the connection, before the factor of
+/// [`time_limits`]. With the wait for a connection, a request fails within five seconds if the factor is 1.
 const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// The settings of the query planner for each PostgreSQL connection: a statement finds the rows of every table, also of a join,
 /// through the most selective index. The planner's own choice is another one where it expects many rows of a parameter, or
@@ -109,7 +110,7 @@ impl<S, P> Engine<S, P> {
 impl Db {
     /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections, which are divided among
     /// `threads` threads. Creates a missing SQLite file with mode 0600. Fails if that is not possible, or if no connection
-    /// is accepted within 2 s.
+    /// is accepted within the time limit of a wait for a connection.
     pub async fn open(url: &DatabaseUrl, postgres_connections: u32, threads: usize) -> Result<Self, Error> {
         let connections = match &url.0 {
             Engine::Sqlite(options) => {
@@ -126,7 +127,7 @@ impl Db {
                 })
             }
             Engine::Postgres(options) => {
-                let limit = Some(POSTGRES_STATEMENT_TIMEOUT);
+                let limit = Some(time_limits::multiplied(POSTGRES_STATEMENT_TIMEOUT));
                 let connections = usize::try_from(postgres_connections).unwrap_or(usize::MAX);
                 let shares = threads.min(connections / LEAST_CONNECTIONS_OF_SHARE).max(1);
                 let pool = Pool::new(&**options, connections, shares, limit)?;
@@ -145,20 +146,6 @@ impl Db {
         match self.connections {
             Engine::Sqlite(_) => Engine::Sqlite(()),
             Engine::Postgres(_) => Engine::Postgres(()),
-        }
-    }
-
-    /// Returns the same connections with another time limit for the statements of the caller, for statements in the
-    /// background that may take long. SQLite has no limit in either case.
-    #[must_use]
-    pub fn with_statement_timeout(&self, limit: Duration) -> Self {
-        let connections = match &self.connections {
-            Engine::Postgres(pool) => Engine::Postgres(pool.with_statement_timeout(limit)),
-            sqlite => sqlite.clone(),
-        };
-        Self {
-            connections,
-            batches: Batches::default(),
         }
     }
 

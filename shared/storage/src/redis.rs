@@ -9,16 +9,17 @@ use ::redis::{
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::sync::lock;
+use foundation::time_limits;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The time limit of a command.
+/// The time limit of a command, before the factor of [`time_limits`].
 const COMMAND_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time after a timed-out command during which further commands fail at once, so that requests do not queue up.
 const FAIL_FAST_PERIOD: Duration = Duration::from_millis(500);
-/// The time limit of a connection attempt.
+/// The time limit of a connection attempt, before the factor of [`time_limits`].
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The prefix of every key and channel, which separates them from those of other programs.
 const PREFIX: &str = "latchkey:";
@@ -107,7 +108,7 @@ impl Redis {
     /// Creates a client that connects at its first command. Must be called in a tokio runtime.
     pub fn new(url: &RedisUrl) -> Result<Self, Unavailable> {
         let config = ConnectionManagerConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_connection_timeout(Some(time_limits::multiplied(CONNECT_TIMEOUT)))
             // `run` has its own time limit, which includes the wait for a connection.
             .set_response_timeout(None)
             .set_number_of_retries(2)
@@ -196,8 +197,9 @@ impl Redis {
             connection.subscribe(self.channel(channel)).await?;
             Ok::<_, RedisError>(connection)
         };
-        let subscribed = tokio::time::timeout(CONNECT_TIMEOUT, subscribing).await;
-        Ok(subscribed.map_err(|_| Unavailable("no subscription within 2 s".to_owned()))??)
+        let limit = time_limits::multiplied(CONNECT_TIMEOUT);
+        let subscribed = tokio::time::timeout(limit, subscribing).await;
+        Ok(subscribed.map_err(|_| Unavailable(format!("no subscription within {limit:?}")))??)
     }
 
     /// Returns the id of the data set, and creates it if it is missing: a random text in the key `epoch`, and the run of the server. It
@@ -233,11 +235,12 @@ impl Redis {
         if timed_out_at.is_some_and(|at| at.elapsed() < FAIL_FAST_PERIOD) {
             return Err(Unavailable("a recent command timed out".to_owned()));
         }
-        let result = match tokio::time::timeout(COMMAND_TIMEOUT, command).await {
+        let limit = time_limits::multiplied(COMMAND_TIMEOUT);
+        let result = match tokio::time::timeout(limit, command).await {
             Ok(result) => result.map_err(Unavailable::from),
             Err(_) => {
                 *lock(&self.0.timed_out_at) = Some(Instant::now());
-                Err(Unavailable("no response within 250 ms".to_owned()))
+                Err(Unavailable(format!("no response within {limit:?}")))
             }
         };
         if result.is_err() {

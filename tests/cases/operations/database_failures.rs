@@ -14,7 +14,8 @@ use tests::{Shape, World, on_postgresql};
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn start_with_own_postgres(shape: Shape) -> World {
-    World::builder(shape).own_postgres().start().await
+    let setup = World::builder(shape).default_time_limits();
+    setup.own_postgres().start().await
 }
 
 /// Expects that every process reports the database as missing.

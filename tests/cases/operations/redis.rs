@@ -197,7 +197,8 @@ async fn revocations_hold_while_redis_is_emptied(world: World) {
     expect_revocations_hold(world, empty, empty).await;
 }
 
-async fn revocations_hold_while_redis_is_paused(world: World) {
+async fn revocations_hold_while_redis_is_paused(shape: Shape) {
+    let world = World::builder(shape).default_time_limits().start().await;
     expect_revocations_hold(
         world,
         |world| world.redis().pause(),
@@ -339,7 +340,8 @@ async fn readiness_is_measured_once_a_second_and_its_changes_are_logged(world: W
     }
 }
 
-async fn a_hung_redis_delays_requests_only_briefly(world: World) {
+async fn a_hung_redis_delays_requests_only_briefly(shape: Shape) {
+    let world = World::builder(shape).default_time_limits().start().await;
     let ann = world.user().await;
     let tokens = world.app().register().tokens(&ann, "posts:read").await;
     let bearer = world.anyone().bearer(&tokens.access);
@@ -355,6 +357,19 @@ async fn a_hung_redis_delays_requests_only_briefly(world: World) {
         bearer.get("/protected").await.expect(200);
     }
     assert!(immediate > 0, "every call waited for Redis");
+    world.redis().resume();
+    expect_recovered(&world, &ann).await;
+}
+
+async fn the_time_limit_of_redis_is_multiplied_by_the_setting(shape: Shape) {
+    let setup = World::builder(shape).flag("--time-limit-factor", "8");
+    let world = setup.start().await;
+    let ann = world.user().await;
+    world.redis().pause();
+    let began = Instant::now();
+    let login = world.anyone().login(&ann.email, PASSWORD);
+    login.may_fail().await.expect_error(503, "dependency_unavailable");
+    assert!(began.elapsed() >= Duration::from_secs(2), "{:?}", began.elapsed());
     world.redis().resume();
     expect_recovered(&world, &ann).await;
 }
@@ -506,6 +521,7 @@ on_many_processes!(
     routes_degrade_individually_without_redis,
     readiness_is_measured_once_a_second_and_its_changes_are_logged,
     a_hung_redis_delays_requests_only_briefly,
+    the_time_limit_of_redis_is_multiplied_by_the_setting,
     lockouts_survive_a_restart,
     the_api_role_cannot_read_key_material,
     production_replicas_require_a_reliable_redis,

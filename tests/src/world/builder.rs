@@ -21,6 +21,8 @@ const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
 const MASTER_KEY: &str = "master.key";
 /// The flag of a limit that the tests in a shared deployment would reach together, because their users have one domain.
 const CONFIRMATIONS: (&str, &str) = ("--confirmations-per-domain", "10000");
+/// The flag of a factor with which the short time limits of a request end no request on a busy machine.
+const TIME_LIMITS: (&str, &str) = ("--time-limit-factor", "20");
 /// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;
 
@@ -53,6 +55,13 @@ impl WorldBuilder {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Gives the programs the time limits of a default installation, for a test that reaches one or waits for it. In other deployments of
+    /// tests they are longer, because a busy machine reaches them by chance.
+    #[must_use]
+    pub fn default_time_limits(self) -> Self {
+        self.flag(TIME_LIMITS.0, "1")
     }
 
     /// Gives the programs a clock that only [`World::advance`] moves.
@@ -199,7 +208,7 @@ impl WorldBuilder {
             config.flag(name, value);
         }
         let defaults = defaults.iter().map(|(name, value)| (*name, value.as_str()));
-        for (name, value) in defaults.chain([CONFIRMATIONS]) {
+        for (name, value) in defaults.chain([CONFIRMATIONS, TIME_LIMITS]) {
             if !self.is_set_by_test(name) {
                 config.flag(name, value);
             }

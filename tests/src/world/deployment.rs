@@ -26,9 +26,6 @@ use tempfile::TempDir;
 /// The maximum time from listening to readiness, which includes fetching the key set.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The maximum time of a statement of a test.
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// The maximum wait for a log line.
 const LOG_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -193,10 +190,10 @@ impl Deployment {
         }
     }
 
-    /// Opens the database. Statements of tests may take longer than those of the programs, because they insert many rows.
+    /// Opens the database.
     pub(super) async fn db(&self) -> Db {
-        let db = Db::open(&self.database_url().parse().unwrap(), 4, 1).await;
-        db.unwrap().with_statement_timeout(STATEMENT_TIMEOUT)
+        let url = self.database_url().parse().unwrap();
+        Db::open(&url, 4, 1).await.unwrap()
     }
 
     /// Sets the clock of the database.

@@ -6,6 +6,7 @@ use crate::revocation::revoked_subjects::RevokedSubjects;
 use crate::revocation::rows::RevocationRows;
 use crate::revocation::{Kind, PendingAnnouncement, Revocation};
 use foundation::clock;
+use foundation::time_limits;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
 /// The time between two attempts to follow the stream in Redis. Each may delay a read by the time limit of a Redis
 /// command.
 const STREAM_RETRY_INTERVAL: Duration = Duration::from_secs(5);
-/// The time limit of a read of the new rows. Callers that wait for the read fail with it.
+/// The time limit of a read of the new rows, before the factor of [`time_limits`]. Callers that wait for the read fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time after the start in which callers wait for the first read. A process accepts connections before it has ended.
 const FIRST_MAX_WAIT: Duration = Duration::from_secs(10);
@@ -114,7 +115,8 @@ impl RevocationMirror {
         let read_at = self.last_read().await?;
         if read_at.elapsed() > MAX_AGE {
             let since = Instant::now().checked_sub(MAX_AGE).unwrap_or(read_at);
-            let refreshed = tokio::time::timeout(READ_TIMEOUT, self.refresh(since)).await;
+            let limit = time_limits::multiplied(READ_TIMEOUT);
+            let refreshed = tokio::time::timeout(limit, self.refresh(since)).await;
             refreshed.unwrap_or_else(|_| Err(Error::timed_out()))?;
         }
         Ok(self.0.revoked.contain_any(subjects))
@@ -187,7 +189,7 @@ impl RevocationMirror {
         }
         let limit = match reads.rows.reads_all() {
             true => FULL_READ_TIMEOUT,
-            false => READ_TIMEOUT,
+            false => time_limits::multiplied(READ_TIMEOUT),
         };
         let outcome = tokio::time::timeout(limit, self.read(&mut reads)).await;
         let outcome = outcome.unwrap_or_else(|_| Err(Error::timed_out()));

@@ -7,10 +7,12 @@ use crate::services::Identity;
 use crate::users::StoredCredentials;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
+use foundation::time_limits;
 use std::time::{Duration, Instant};
 use storage::expiring::AttemptDecision;
 
-/// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters.
+/// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters, before the factor of
+/// [`time_limits`].
 const MAX_WAIT: Duration = Duration::from_secs(2);
 /// The interval at which a waiting attempt tries to reserve again.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -34,7 +36,7 @@ pub(crate) async fn reserve_attempt(
                 let retry_after = until.since(context.now);
                 return Err(Error::Locked { retry_after });
             }
-            AttemptDecision::Busy if started.elapsed() > MAX_WAIT => {
+            AttemptDecision::Busy if started.elapsed() > time_limits::multiplied(MAX_WAIT) => {
                 return Err(passwords::Error::Overloaded.into());
             }
             AttemptDecision::Busy => tokio::time::sleep(POLL_INTERVAL).await,

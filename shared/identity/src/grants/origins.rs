@@ -4,6 +4,7 @@
 use crate::grants::clients;
 use crate::grants::clients::{Client, registration};
 use foundation::sync::lock;
+use foundation::time_limits;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use url::{Origin, Url};
 
 /// The age at which the cache is refreshed from the database.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// The time limit for reading the origins from the database.
+/// The time limit for reading the origins from the database, before the factor of [`time_limits`].
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The most trusted client of an origin, in ascending order.
@@ -76,7 +77,8 @@ impl Origins {
         if reading.is_none() || self.is_fresh() {
             return;
         }
-        let parties = match tokio::time::timeout(READ_TIMEOUT, read(&self.0.db)).await {
+        let limit = time_limits::multiplied(READ_TIMEOUT);
+        let parties = match tokio::time::timeout(limit, read(&self.0.db)).await {
             Ok(Ok(parties)) => Some(parties),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "client origins could not be read");

@@ -8,6 +8,7 @@ use super::Error;
 use super::lease::Lease;
 use super::statements::run_on_sqlite;
 use deadpool::managed::{self, Manager, Metrics, PoolError, RecycleResult};
+use foundation::time_limits;
 use sqlx::{ConnectOptions as _, Connection, PgConnection, SqliteConnection};
 use std::cell::Cell;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// The longest wait for a connection. After it, the request fails with 503.
+/// The longest wait for a connection, before the factor of [`time_limits`]. After it, the request fails with 503.
 pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time after which an idle connection is tested before its next use, because a firewall or a failover may have
 /// ended it without notice.
@@ -114,14 +115,6 @@ impl<C: EngineConnection> Pool<C> {
         &self.shares[THREAD.get() % self.shares.len()]
     }
 
-    /// Returns the same pool with another time limit for the statements of the caller.
-    pub(super) fn with_statement_timeout(&self, limit: Duration) -> Self {
-        Self {
-            statement_timeout: Some(limit),
-            ..self.clone()
-        }
-    }
-
     /// Returns the options with which the connections are opened.
     pub(super) fn options(&self) -> &C::Options {
         &self.share().manager().options
@@ -129,7 +122,7 @@ impl<C: EngineConnection> Pool<C> {
 
     /// Takes a connection out of the pool, or opens one. Fails after [`ACQUIRE_TIMEOUT`].
     pub(super) async fn acquire(&self) -> Result<Lease<C>, Error> {
-        let acquired = timeout(ACQUIRE_TIMEOUT, self.share().get()).await;
+        let acquired = timeout(time_limits::multiplied(ACQUIRE_TIMEOUT), self.share().get()).await;
         match acquired.map_err(|_| Error::timed_out())? {
             Ok(pooled) => Ok(Lease::new(pooled, self.statement_timeout)),
             Err(PoolError::Backend(error)) => Err(error.into()),

@@ -5,6 +5,7 @@ use super::Error;
 use super::lease::Lease;
 use super::pool::{ACQUIRE_TIMEOUT, Pool};
 use super::statements::{Outcome, SqliteQuery, run_on_sqlite};
+use foundation::time_limits;
 use sqlx::SqliteConnection;
 use std::thread;
 use tokio::runtime::Builder;
@@ -65,7 +66,10 @@ impl WriteQueue {
             let _ = self.waiting.send(waiting).await;
             (&mut started).await
         };
-        if timeout(ACQUIRE_TIMEOUT, wait).await.is_err() {
+        if timeout(time_limits::multiplied(ACQUIRE_TIMEOUT), wait)
+            .await
+            .is_err()
+        {
             started.close();
             // The statement may have started at this very moment.
             started.try_recv().map_err(|_| Error::timed_out())?;

@@ -85,7 +85,8 @@ async fn may_edit_all(user: &User, author: &User) {
             (&edited["title"], &edited["author_id"]),
             (&json!("Edited"), &json!(author.id))
         );
-        let list = user.get("/posts").await.expect(200).json();
+        let of_author = format!("/posts?author_id={}", author.id);
+        let list = user.get(&of_author).await.expect(200).json();
         assert!(list["items"].as_array().unwrap().contains(&edited), "{list}");
         user.delete(&post.path).await.expect(204);
         author.get(&post.path).await.expect_error(404, "not_found");

@@ -12,10 +12,7 @@ use tests::{
 const ADDRESSES: [&str; 2] = ["203.0.113.77", "2001:db8:77:1::5"];
 
 async fn start(shape: Shape) -> World {
-    // Enough hashes at once for the concurrent requests on a busy machine.
-    let setup = World::builder(shape)
-        .flag("--argon2-permits", "8")
-        .flag("--trusted-proxies", "127.0.0.1");
+    let setup = World::builder(shape).flag("--trusted-proxies", "127.0.0.1");
     setup.clock().start().await
 }
 

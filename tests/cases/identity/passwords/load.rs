@@ -105,6 +105,7 @@ fn hashing_processes(world: &World) -> Vec<(u32, u64, u64)> {
 
 async fn start_world(shape: Shape) -> World {
     World::builder(shape)
+        .default_time_limits()
         .flag("--argon2-permits", &PERMITS.to_string())
         .flag("--login-failures-address", "10000")
         .start()
@@ -139,6 +140,7 @@ async fn two_hundred_concurrent_sign_ins_stay_within_the_memory_of_the_permits(s
 
 async fn sign_ups_leave_the_permits_of_sign_ins(shape: Shape) {
     let world = World::builder(shape)
+        .default_time_limits()
         .flag("--argon2-permits", "1")
         .flag("--trusted-proxies", "127.0.0.1");
     let world = world.start().await;
@@ -165,6 +167,7 @@ async fn sign_ups_leave_the_permits_of_sign_ins(shape: Shape) {
 /// Ten addresses sign up as fast as they can, while others sign in.
 async fn a_flood_of_sign_ups_leaves_sign_ins_alone(shape: Shape) {
     let world = World::builder(shape)
+        .default_time_limits()
         .flag("--trusted-proxies", "127.0.0.1")
         .flag("--rate-limits", "on");
     let world = world.start().await;

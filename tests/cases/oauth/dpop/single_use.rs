@@ -322,7 +322,8 @@ async fn nonces_are_for_all_replicas_when_redis_is_back(world: World) {
 
 /// A replica that hangs on Redis asks for its own nonces, like one that cannot reach it.
 async fn a_paused_redis_lets_no_proof_be_used_twice(shape: Shape) {
-    let fixture = Fixture::create(World::start(shape).await).await;
+    let setup = World::builder(shape).default_time_limits();
+    let fixture = Fixture::create(setup.start().await).await;
     let proof = fixture.key.proof(&fixture.request);
     fixture.world.redis().pause();
     for api in fixture.apis() {

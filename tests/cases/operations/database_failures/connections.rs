@@ -107,7 +107,8 @@ async fn a_client_that_leaves_inside_a_request_affects_no_later_request(shape: S
 }
 
 async fn connections_that_fall_silent_are_replaced(shape: Shape) {
-    let world = World::builder(shape).postgres_proxy().start().await;
+    let setup = World::builder(shape).default_time_limits();
+    let world = setup.postgres_proxy().start().await;
     let load = Load::start(&world).await;
     load.wait_for_responses(Instant::now(), 20).await;
     let before = Instant::now();
