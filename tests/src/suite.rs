@@ -108,8 +108,7 @@ pub fn main() -> ExitCode {
 }
 
 /// The registered tests, those of [`LONGEST`] first, in an order that [`SHUFFLE`] determines. It is never that of their names, because
-/// neighbors resemble each other, and
-/// those that wait should run beside those that compute.
+/// neighbors resemble each other, and those that wait should run beside those that compute.
 fn trials() -> Vec<Trial> {
     let seed = environment(SHUFFLE).unwrap_or_default();
     let mut tests: Vec<&Test> = inventory::iter::<Test>().collect();
