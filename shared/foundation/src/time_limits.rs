@@ -1,4 +1,4 @@
-//! The factor of the short time limits inside a request, such as those of a statement and of a Redis command.
+//! The factor of the time limits of a request and of its steps, such as those of a statement and of a Redis command.
 //!
 //! It belongs to the process, like the speed of the machine for which it makes up.
 

@@ -92,8 +92,9 @@ pub struct CommonArgs {
     #[command(flatten)]
     pub passwords: PasswordArgs,
 
-    /// The factor that multiplies the short time limits inside a request: those of a database statement, of a Redis command and of the waits
-    /// for a connection and for the turn to hash a password. For a machine so slow that it answers 503 while nothing is wrong.
+    /// The factor that multiplies the time limits of a request and of its steps: the arrival of the body, a database statement, a Redis
+    /// command, and the waits for a connection and for the turn to hash a password. For a machine so slow that it answers 408 or 503 while
+    /// nothing is wrong.
     #[arg(long, env = "LATCHKEY_TIME_LIMIT_FACTOR", global = true, default_value_t = 1, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub time_limit_factor: u32,

@@ -9,7 +9,7 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use foundation::{json, secret};
+use foundation::{json, secret, time_limits};
 use http_body_util::{LengthLimitError, Limited};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -152,10 +152,12 @@ pub fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Reads the body, of at most `max` bytes, of the request with this head. Fails with 413 if it is larger, with 408 if it does not arrive
-/// within 25 seconds or is among the slowest when the memory for bodies is full, and with 400 if it cannot be read to its end.
+/// within 25 seconds (multiplied by the factor of the time limits) or is among the slowest when the memory for bodies is full, and with
+/// 400 if it cannot be read to its end.
 pub async fn read(head: &Parts, body: Body, max: usize) -> Result<Bytes, Error> {
+    let time_limit = time_limits::multiplied(BODY_TIMEOUT);
     let received = incoming::receive(&head.extensions, Limited::new(body, max));
-    match tokio::time::timeout(BODY_TIMEOUT, received).await {
+    match tokio::time::timeout(time_limit, received).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(NotReceived::Aborted)) => Err(Error::new(
             Code::RequestTimeout,
@@ -171,7 +173,7 @@ pub async fn read(head: &Parts, body: Body, max: usize) -> Result<Bytes, Error> 
         )),
         Err(_) => Err(Error::new(
             Code::RequestTimeout,
-            "The body took longer than 25 s to arrive.",
+            format!("The body took longer than {} s to arrive.", time_limit.as_secs()),
         )),
     }
 }

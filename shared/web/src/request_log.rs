@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
 use foundation::log::ACCESS;
-use foundation::random;
+use foundation::{random, time_limits};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
@@ -66,11 +66,16 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     extensions.insert(deferred_headers);
     extensions.insert(Arc::clone(&context));
 
+    let time_limit = time_limits::multiplied(REQUEST_TIMEOUT);
     let span = tracing::info_span!("request", trace_id);
     async {
-        let response = match tokio::time::timeout(REQUEST_TIMEOUT, respond(request)).await {
+        let response = match tokio::time::timeout(time_limit, respond(request)).await {
             Ok(response) => response,
-            Err(_) => Error::unavailable(&"the request took longer than 30 s").into_response(),
+            Err(_) => Error::unavailable(&format!(
+                "the request took longer than {} s",
+                time_limit.as_secs()
+            ))
+            .into_response(),
         };
         let response = complete_response(response, &response_context);
         tracing::info!(

@@ -116,7 +116,8 @@ async fn kept_connections_may_be_idle_longer_than_a_head_may_take(shape: Shape) 
     assert!(idle_for >= Duration::from_secs(24), "{idle_for:?}");
 }
 
-async fn incomplete_bodies_time_out(world: World) {
+async fn incomplete_bodies_time_out(shape: Shape) {
+    let world = World::builder(shape).default_time_limits().start().await;
     let mut slow = RawConnection::connect(world.api_ports()[0]).await;
     slow.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{").await;
     let began = Instant::now();
