@@ -1,6 +1,6 @@
 //! The factor of the time limits of a request and of its steps, such as those of a statement and of a Redis command.
 //!
-//! It belongs to the process, like the speed of the machine for which it makes up.
+//! A process has one factor, because it makes up for the speed of the machine.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

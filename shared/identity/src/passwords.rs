@@ -4,11 +4,13 @@
 mod block_list;
 mod imported;
 mod new_password;
+mod password;
 mod threads;
 mod verification;
 
 pub use imported::parse_imported_hash;
 pub use new_password::{HashedPassword, NewPassword};
+pub use password::{Password, PasswordFlaw};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -19,7 +21,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use threads::HashingThreads;
 use tokio::sync::{Semaphore, oneshot};
-use unicode_normalization::UnicodeNormalization as _;
 use utoipa::openapi::Object;
 use verification::Verification;
 
@@ -27,12 +28,8 @@ use verification::Verification;
 pub const MAX_LENGTH: usize = 128;
 /// The smallest minimum length of new passwords that can be configured, in characters.
 pub const MIN_LENGTH: usize = 8;
-/// The longest time that a request waits for a hashing permit, before the factor of [`time_limits`].
+/// The longest time that a request waits for a hashing permit, which the factor of [`time_limits`] multiplies.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
-
-foundation::schema! {
-    Password = schema::text(0, MAX_LENGTH, WITHOUT_NUL, "A password of 128 characters at most, counted in NFC.");
-}
 
 /// Returns the OpenAPI schema of a new password. Its minimum length is [`MIN_LENGTH`], which a setting can raise.
 pub fn new_password_schema() -> Object {
@@ -43,10 +40,6 @@ pub fn new_password_schema() -> Object {
         "At least 8 characters, counted in NFC.",
     )
 }
-
-/// A password in NFC, of at most [`MAX_LENGTH`] characters. `Debug` does not print it.
-#[derive(Clone)]
-pub struct Password(String);
 
 /// The cost of hashing, and the minimum length of new passwords.
 #[derive(Clone, Copy, Debug)]
@@ -73,23 +66,6 @@ pub struct Passwords {
     block_list: BlockList,
 }
 
-/// The reason why a text is not acceptable as a password. Displayed as the end of a sentence that begins with "The password".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PasswordFlaw {
-    /// It has more than [`MAX_LENGTH`] characters.
-    #[error("is longer than 128 characters")]
-    TooLong,
-    /// It is shorter than new passwords must be.
-    #[error("is shorter than {min} characters")]
-    TooShort {
-        /// The least number of characters.
-        min: usize,
-    },
-    /// It is one of the passwords that attackers try first, or resembles the e-mail address.
-    #[error("is too common: choose one that is harder to guess")]
-    TooCommon,
-}
-
 /// The reason why a password was not hashed or verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -99,28 +75,6 @@ pub enum Error {
     /// The stored hash is malformed, the parameters are out of range, or the hashing task panicked.
     #[error("password hashing failed: {0}")]
     Failed(String),
-}
-
-impl Password {
-    /// Parses a password of at most [`MAX_LENGTH`] characters, without the rules for new passwords.
-    pub fn parse(text: &str) -> Result<Self, PasswordFlaw> {
-        // An NFC character decomposes into at most four characters of at most four bytes. This cheap check avoids
-        // normalizing megabytes.
-        if text.len() > 4 * 4 * MAX_LENGTH {
-            return Err(PasswordFlaw::TooLong);
-        }
-        let text: String = text.nfc().collect();
-        if text.chars().count() > MAX_LENGTH {
-            return Err(PasswordFlaw::TooLong);
-        }
-        Ok(Self(text))
-    }
-}
-
-impl std::fmt::Debug for Password {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Password(…)")
-    }
 }
 
 impl Passwords {

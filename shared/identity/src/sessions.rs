@@ -46,7 +46,7 @@ sql! {
 /// the idle lifetime is shorter, that applies instead.
 const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The longest time that a request waits for the update of `last_seen_at`, before the factor of [`time_limits`].
+/// The longest time that a request waits for the update of `last_seen_at`, which the factor of [`time_limits`] multiplies.
 const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The longest time for which a sign-in takes the place of the credentials in a sensitive change.

@@ -42,8 +42,8 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the connection, before the factor of
-/// [`time_limits`]. With the wait for a connection, a request fails within five seconds if the factor is 1.
+/// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the connection. The factor of
+/// [`time_limits`] multiplies it. With the wait for a connection, a request fails within five seconds if the factor is 1.
 const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// The settings of the query planner for each PostgreSQL connection: a statement finds the rows of every table, also of a join,
 /// through the most selective index. The planner's own choice is another one where it expects many rows of a parameter, or

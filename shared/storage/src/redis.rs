@@ -15,11 +15,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The time limit of a command, before the factor of [`time_limits`].
+/// The time limit of a command, which the factor of [`time_limits`] multiplies.
 const COMMAND_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time after a timed-out command during which further commands fail at once, so that requests do not queue up.
 const FAIL_FAST_PERIOD: Duration = Duration::from_millis(500);
-/// The time limit of a connection attempt, before the factor of [`time_limits`].
+/// The time limit of a connection attempt, which the factor of [`time_limits`] multiplies.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The prefix of every key and channel, which separates them from those of other programs.
 const PREFIX: &str = "latchkey:";

@@ -20,8 +20,8 @@ use utoipa::openapi::{RefOr, Response};
 pub const DEFAULT_LIMIT: usize = 64 * 1024;
 /// The maximum size of the body of a post, in bytes.
 pub const LARGE_LIMIT: usize = 1024 * 1024;
-/// The time limit for the arrival of a body. It is shorter than the time limit of the whole request, so that the
-/// response to a slow body is 408 and not 503.
+/// The time limit for the arrival of a body, which the factor of [`time_limits`] multiplies. It is shorter than the time limit of the
+/// whole request, so that the response to a slow body is 408 and not 503.
 const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
 /// An extractor of the caller's authorization, which [`Authorized`] runs before it reads the body and checks again

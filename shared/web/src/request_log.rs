@@ -19,7 +19,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
-/// The time limit of a request, from its head to the head of its response.
+/// The time limit of a request, from its head to the head of its response. The factor of [`time_limits`] multiplies it.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum length of a stored `User-Agent`, in characters. The rest is cut off.
 const MAX_USER_AGENT: usize = 200;

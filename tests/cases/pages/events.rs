@@ -63,7 +63,7 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         "{}",
         failures.reply
     );
-    // A control character, which a terminal could obey, selects nothing and is not in the command.
+    // A value with a control character, which a terminal could obey, is ignored.
     let unusual = browser.open(&format!("{PATH}?trace_id={id}&name=%03")).await;
     assert_eq!(shown(&unusual), 1, "{}", unusual.reply);
     let none = browser.open(&format!("{PATH}?trace_id=none")).await;

@@ -21,7 +21,7 @@ const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
 const MASTER_KEY: &str = "master.key";
 /// The flag of a limit that the tests in a shared deployment would reach together, because their users have one domain.
 const CONFIRMATIONS: (&str, &str) = ("--confirmations-per-domain", "10000");
-/// The flag of a factor with which the short time limits of a request end no request on a busy machine.
+/// The flag that multiplies the time limits of a request, and its value: a busy machine reaches the default limits by chance.
 const TIME_LIMITS: (&str, &str) = ("--time-limit-factor", "20");
 /// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;

@@ -1,12 +1,14 @@
 //! The copy of the revocations in the memory of each replica.
 
-use crate::revocation::list::{RevocationList, StreamPosition};
+mod source;
+
+use crate::revocation::list::RevocationList;
 use crate::revocation::list_maintenance::ListMaintenance;
 use crate::revocation::revoked_subjects::RevokedSubjects;
 use crate::revocation::rows::RevocationRows;
 use crate::revocation::{Kind, PendingAnnouncement, Revocation};
-use foundation::clock;
-use foundation::time_limits;
+use foundation::{clock, time_limits};
+use source::Source;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -22,10 +24,7 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 const DEBOUNCE: Duration = Duration::from_millis(5);
 /// The time between two removals of old subjects.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
-/// The time between two attempts to follow the stream in Redis. Each may delay a read by the time limit of a Redis
-/// command.
-const STREAM_RETRY_INTERVAL: Duration = Duration::from_secs(5);
-/// The time limit of a read of the new rows, before the factor of [`time_limits`]. Callers that wait for the read fail with it.
+/// The time limit of a read of the new rows, which the factor of [`time_limits`] multiplies. Callers that wait for the read fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time after the start in which callers wait for the first read. A process accepts connections before it has ended.
 const FIRST_MAX_WAIT: Duration = Duration::from_secs(10);
@@ -64,18 +63,6 @@ struct ReadState {
     failed_at: Option<Instant>,
     /// The time at which old entries were last removed.
     pruned_at: Instant,
-}
-
-/// Where the next read finds new revocations.
-#[derive(Debug)]
-enum Source {
-    /// The database. If there is a list in Redis, this process tries to follow its stream after `until`.
-    Database { until: Instant },
-    /// The database, once more, and after it the stream beyond this position. The position was taken before the read,
-    /// so every revocation that the read does not find is beyond it.
-    DatabaseBefore(StreamPosition),
-    /// The stream of the list in Redis, beyond this position.
-    Stream(StreamPosition),
 }
 
 impl RevocationMirror {
@@ -293,14 +280,6 @@ impl RevocationMirror {
     fn followed_list(&self) -> Option<&RevocationList> {
         let list = self.0.list.as_ref();
         list.filter(|_| !self.0.maintains_list.load(Ordering::Relaxed))
-    }
-}
-
-impl Source {
-    /// Returns the database as the source for [`STREAM_RETRY_INTERVAL`].
-    fn database() -> Self {
-        let until = Instant::now() + STREAM_RETRY_INTERVAL;
-        Self::Database { until }
     }
 }
 

@@ -11,8 +11,8 @@ use foundation::time_limits;
 use std::time::{Duration, Instant};
 use storage::expiring::AttemptDecision;
 
-/// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters, before the factor of
-/// [`time_limits`].
+/// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters. The factor of
+/// [`time_limits`] multiplies it.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 /// The interval at which a waiting attempt tries to reserve again.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);

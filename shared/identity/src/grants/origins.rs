@@ -14,7 +14,7 @@ use url::{Origin, Url};
 
 /// The age at which the cache is refreshed from the database.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// The time limit for reading the origins from the database, before the factor of [`time_limits`].
+/// The time limit for reading the origins from the database, which the factor of [`time_limits`] multiplies.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The most trusted client of an origin, in ascending order.

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
-/// The longest wait for a connection, before the factor of [`time_limits`]. After it, the request fails with 503.
+/// The longest wait for a connection, which the factor of [`time_limits`] multiplies. After it, the request fails with 503.
 pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time after which an idle connection is tested before its next use, because a firewall or a failover may have
 /// ended it without notice.
