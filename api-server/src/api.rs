@@ -4,7 +4,7 @@ use crate::app::{App, Services};
 use crate::config::ApiArgs;
 use crate::resource_metadata::Metadata;
 use crate::router::router;
-use access_tokens::{ApiSettings, Jwks, Verifier};
+use access_tokens::{ApiSettings, Jwks, Verifier, verifiers};
 use audit::revocation::RevocationMirror;
 use foundation::clock::now;
 use resources::accounts;
@@ -31,7 +31,7 @@ pub struct Api {
 
 impl Api {
     /// Builds the API and starts its background tasks, which fetch the issuer's keys, compare the settings of the two services if the
-    /// issuer is another process, erase the data of deleted accounts and delete expired idempotency keys. Must be called within a tokio
+    /// issuer is another process, report the keys that this replica has, erase the data of deleted accounts and delete expired idempotency keys. Must be called within a tokio
     /// runtime. If this process is also the issuer, `own_issuer` is its listen address; otherwise `None`.
     pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
@@ -46,6 +46,8 @@ impl Api {
             tokio::spawn(jwks.clone().compare_settings(shared, url));
         }
         let db = runtime.identity.db.clone();
+        let name = replica_name(runtime.bound);
+        tokio::spawn(verifiers::report(db.clone(), name, jwks.clone()));
         tokio::spawn(housekeeping(db.clone(), runtime.clock.clone()));
         let revocations = runtime.identity.revocations.clone();
         let issuer = runtime.urls.issuer.clone();
@@ -92,6 +94,12 @@ impl Api {
     pub fn routes(self) -> OpenApiRouter {
         self.routes
     }
+}
+
+/// Returns the name by which administrators know this replica: the name of its host, and its port.
+fn replica_name(bound: SocketAddr) -> String {
+    let host = rustix::system::uname();
+    format!("{}:{}", host.nodename().to_string_lossy(), bound.port())
 }
 
 /// Erases the data of deleted accounts and deletes expired idempotency keys at regular intervals, unless the clock differs from that of

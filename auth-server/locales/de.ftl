@@ -527,3 +527,25 @@ keys-keeps-signing = gelten: Er signiert weiter
 keys-not-yet = gelten, sobald er signiert
 keys-until-expiry = gelten, bis sie ablaufen
 keys-refused = werden abgelehnt
+
+## Verifiers of tokens
+
+verifiers = Wer den nächsten Schlüssel hat
+verifiers-api = Replikate der API, die den vorbereiteten Schlüssel haben: { $ready } von { $all }.
+verifiers-clients = Andere Prüfer, die ihn haben, unter denen, die den Schlüsselsatz am letzten Tag geholt haben: { $ready } von { $all }.
+verifiers-further = { $n ->
+    [one] Ein weiterer Prüfer ist nicht gezeigt.
+   *[other] { $n } weitere Prüfer sind nicht gezeigt.
+ }
+verifiers-hidden = Ein Prüfer, der den Schlüsselsatz durch einen gemeinsamen Zwischenspeicher holt, ist hier nicht zu sehen.
+verifier = Prüfer
+verifier-api = API
+verifier-client = { $agent }
+verifier-without-user-agent = ohne User-Agent
+verifier-staged-key = Vorbereiteter Schlüssel
+verifier-has-it = vorhanden
+verifier-lacks-it = fehlt
+verifier-seen = Zuletzt gesehen
+keys-effect-unready = Diesen Prüfern fehlt der vorbereitete Schlüssel. Sie lehnen die Token ab, die er signiert, bis sie den Schlüsselsatz neu holen:
+keys-despite-unready = Die Schlüssel wechseln, obwohl diesen Prüfern der nächste fehlt
+keys-unready = Einem Prüfer fehlt der vorbereitete Schlüssel, so dass das Formular nichts bewirkt hat. Unten steht, welchem. Sollen die Schlüssel trotzdem gewechselt werden, bestätigen Sie es im Formular.

@@ -515,3 +515,25 @@ keys-keeps-signing = accepted: it keeps signing
 keys-not-yet = accepted, once it signs
 keys-until-expiry = accepted until they expire
 keys-refused = refused
+
+## Verifiers of tokens
+
+verifiers = Who has the next key
+verifiers-api = Replicas of the API that have the staged key: { $ready } of { $all }.
+verifiers-clients = Other verifiers that have it, among those that fetched the key set within the last day: { $ready } of { $all }.
+verifiers-further = { $n ->
+    [one] One further verifier is not shown.
+   *[other] { $n } further verifiers are not shown.
+ }
+verifiers-hidden = A verifier that fetches the key set through a shared cache is not seen here.
+verifier = Verifier
+verifier-api = API
+verifier-client = { $agent }
+verifier-without-user-agent = no user agent
+verifier-staged-key = Staged key
+verifier-has-it = has it
+verifier-lacks-it = does not have it
+verifier-seen = Last seen
+keys-effect-unready = These verifiers do not have the staged key. They refuse the tokens that it signs until they fetch the key set again:
+keys-despite-unready = Rotate the keys although these verifiers lack the next one
+keys-unready = A verifier lacks the staged key, so that the form had no effect. See below which one it is. If the keys shall be rotated nevertheless, confirm it in the form.

@@ -64,6 +64,12 @@ enum Error {
     /// The keys were not changed.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// A verifier lacks the staged key, and nobody could be asked.
+    #[error("{0}; add --yes to rotate the keys nevertheless")]
+    Unconfirmed(KeyError),
+    /// The administrator did not confirm the rotation.
+    #[error("the keys are unchanged")]
+    Declined,
     /// The drill of the signing keys found problems, or did not begin.
     #[error("the drill failed: {0}")]
     Drill(String),
@@ -127,6 +133,7 @@ impl Command {
                 | Self::Clients(Clients::List { .. } | Clients::Show(_) | Clients::Disable(_))
                 | Self::Keys(
                     Keys::List { .. }
+                        | Keys::Verifiers { .. }
                         | Keys::Retire {
                             compromised: true,
                             ..

@@ -1,5 +1,6 @@
 //! The periodic deletion of expired rows, and the replacement of deleted accounts in many events.
 
+use access_tokens::verifiers;
 use audit::{alerts, events, revocation};
 use foundation::clock::{Timestamp, now};
 use identity::grants::clients::registration;
@@ -44,5 +45,6 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) -> R
     registration::prune(db, now).await?;
     initial_tokens::prune(db, now).await?;
     documents::prune(db, now).await?;
+    verifiers::prune(db, now).await?;
     Ok(())
 }

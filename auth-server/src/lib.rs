@@ -25,7 +25,7 @@ use issuer::backchannel_logout::LogoutDelivery;
 use issuer::clients::documents::{DocumentServices, Documents};
 use issuer::clients::published_keys::PublishedKeys;
 use issuer::grants::DeviceAuthorization;
-use issuer::keys::{self, KeyRotation, KeyStore, MasterKeys, installation_secret};
+use issuer::keys::{self, Fetches, KeyRotation, KeyStore, MasterKeys, installation_secret};
 use issuer::refresh_tokens::RefreshTokens;
 use issuer::registrations::Registrations;
 use issuer::{flows, grants};
@@ -119,6 +119,8 @@ impl Issuer {
                 store: identity.expiring.clone(),
                 issuer: runtime.urls.issuer.clone(),
             });
+            let key_set_fetches = Fetches::default();
+            tokio::spawn(key_set_fetches.clone().store(db.clone()));
             let relying_party = RelyingParty::new(brand.name(), &runtime.policy.base_url).map(Arc::new);
             let grants = grants::Grants {
                 db: db.clone(),
@@ -134,6 +136,7 @@ impl Issuer {
                     runtime.urls.audience.clone(),
                 ),
                 keys,
+                key_set_fetches,
                 proofs: runtime.proofs.clone(),
                 issuer: runtime.urls.issuer.clone(),
                 audience: runtime.urls.audience.clone(),

@@ -100,6 +100,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(introspect::introspect))
         .routes(routes!(user_info::read, user_info::read_by_post))
         .merge(calls_with_pages)
+        .routes(routes!(keys::verifiers))
         .routes(routes!(keys::rotate))
         .routes(routes!(keys::retire))
         .routes(routes!(clients::list, clients::create))

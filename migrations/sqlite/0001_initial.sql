@@ -427,6 +427,22 @@ CREATE TABLE installation_secret (
     sealed BLOB NOT NULL
 );
 
+-- The programs that verify tokens: the replicas of the API, which report the keys that they have, and the other clients that fetched
+-- the key set, with the keys that were in it.
+CREATE TABLE verifiers (
+    kind TEXT NOT NULL CHECK (kind IN ('api', 'client')),
+    -- The host and the port of a replica, or the IP address of another client.
+    name TEXT NOT NULL,
+    user_agent TEXT NOT NULL,
+    -- The ids of the keys, separated by spaces.
+    kids TEXT NOT NULL,
+    -- Whether the fetch was conditional.
+    revalidates BOOLEAN NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (kind, name, user_agent)
+);
+CREATE INDEX verifiers_seen_at ON verifiers (seen_at);
+
 -- Signing keys, numbered in order of creation. The first two keys are staged in one transaction and may sign at
 -- once, because no verifier can have cached a key set without them. Every other key signs only after `sign_after`, unless it
 -- replaces a compromised one. `dead_after` is the time at which the last access token that a retired key signed has expired. The constraints and triggers reject wrong transitions, whatever their cause.

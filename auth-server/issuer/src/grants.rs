@@ -35,7 +35,7 @@ pub use user_info::UserInfo;
 use crate::clients::assertions::AssertionAudience;
 use crate::clients::documents::Documents;
 use crate::clients::published_keys::PublishedKeys;
-use crate::keys::Keyring;
+use crate::keys::{Fetches, Keyring};
 use crate::refresh_tokens::RefreshTokens;
 use crate::token_error::TokenError;
 use access_tokens::Verifier;
@@ -68,6 +68,8 @@ pub struct Grants {
     pub events: EventRecorder,
     /// The signing keys.
     pub keys: Keyring,
+    /// Who fetched the key set.
+    pub key_set_fetches: Fetches,
     /// Derives refresh tokens.
     pub refresh_tokens: RefreshTokens,
     /// Verifies access tokens as the API does.

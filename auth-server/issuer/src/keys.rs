@@ -6,12 +6,14 @@
 
 mod args;
 mod change;
+mod fetches;
 pub mod installation_secret;
 mod keyring;
 pub mod life;
 mod lifecycle;
 pub mod list;
 mod master_keys;
+mod readiness;
 mod reseal;
 mod rotation;
 mod signing;
@@ -19,10 +21,12 @@ mod table;
 
 pub use args::SigningKeyArgs;
 pub use change::{KeyChange, Outcome};
+pub use fetches::Fetches;
 pub(crate) use keyring::find_retired;
 pub use keyring::{KeySet, Keyring};
 pub use lifecycle::KeyStore;
 pub use master_keys::MasterKeys;
+pub use readiness::{Readiness, Share, readiness};
 pub use reseal::{Resealed, reseal};
 pub use rotation::KeyRotation;
 pub use signing::SigningKey;
@@ -73,6 +77,17 @@ pub enum Error {
         kid: String,
         /// The time from which it may sign.
         until: Timestamp,
+    },
+    /// A verifier lacks the staged key.
+    #[error(
+        "not every verifier has the staged key {kid}, and those without it will refuse tokens until they fetch the key set again: \
+         {verifiers}"
+    )]
+    Unready {
+        /// The staged key.
+        kid: String,
+        /// The verifiers, and the time at which each was seen last.
+        verifiers: String,
     },
     /// The retired key may not be deleted yet.
     #[error(

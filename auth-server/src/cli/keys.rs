@@ -1,12 +1,14 @@
-//! The commands `keys list`, `rotate`, `retire`, `drill` and `reseal`.
+//! The commands `keys list`, `verifiers`, `rotate`, `retire`, `drill` and `reseal`.
 
 mod drill;
 
 use super::{Error, Services, print};
+use access_tokens::verifiers::{Kind, KnownVerifier};
 use clap::Subcommand;
 use drill::DrillArgs;
 use foundation::clock::Timestamp;
-use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome, Resealed};
+use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome, Readiness, Resealed, State};
+use std::io::{self, IsTerminal as _, Write as _};
 
 /// The commands for signing keys.
 #[derive(Debug, Subcommand)]
@@ -17,19 +19,33 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Activate the staged key and stage the next one.
-    Rotate {
+    /// List the programs that verify tokens, with the keys that they have: replicas of the API, and other clients that fetched the key
+    /// set within the last day.
+    Verifiers {
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
-    /// Replace the active key, or delete a retired key whose last token has expired.
+    /// Activate the staged key and stage the next one. Asks first if a verifier lacks the staged key.
+    Rotate {
+        /// Rotate although a verifier may lack the staged key, without asking.
+        #[arg(long)]
+        yes: bool,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Replace the active key, or delete a retired key whose last token has expired. Asks before the replacement if a verifier lacks the
+    /// staged key.
     Retire {
         /// The `kid` of the key.
         kid: String,
         /// The key may be compromised: delete it immediately and revoke every token that it signed.
         #[arg(long)]
         compromised: bool,
+        /// Replace the active key although a verifier may lack the staged key, without asking.
+        #[arg(long)]
+        yes: bool,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -49,22 +65,39 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
     match command {
         Command::List { json } => {
             let keys = keys::all(&services.db).await?;
-            let lines: Vec<String> = keys.iter().map(line).collect();
+            let mut lines: Vec<String> = keys.iter().map(line).collect();
+            let readiness = keys::readiness(&services.db, &keys, services.clock.now()).await?;
+            lines.push(summary(&readiness));
             print(json, &keys, &lines)
         }
-        Command::Rotate { json } => {
-            let change = key_store(&services)?.rotate(&services.context()).await?;
+        Command::Verifiers { json } => {
+            let keys = keys::all(&services.db).await?;
+            let readiness = keys::readiness(&services.db, &keys, services.clock.now()).await?;
+            let mut lines = vec![summary(&readiness)];
+            lines.extend(readiness.verifiers.iter().map(describe_verifier));
+            print(json, &readiness, &lines)
+        }
+        Command::Rotate { yes, json } => {
+            let store = key_store(&services)?;
+            confirm_rotation(&services, yes).await?;
+            let change = store.rotate(&services.context()).await?;
             print(json, &change, &describe(&change))
         }
         Command::Retire {
             kid,
             compromised,
+            yes,
             json,
         } => {
-            let (store, context) = (key_store(&services)?, services.context());
+            let store = key_store(&services)?;
             let change = match compromised {
-                true => store.discard(&kid, None, &context).await?,
-                false => store.retire(&kid, &context).await?,
+                true => store.discard(&kid, None, &services.context()).await?,
+                false => {
+                    if store.find(&kid).await?.state == State::Active {
+                        confirm_rotation(&services, yes).await?;
+                    }
+                    store.retire(&kid, &services.context()).await?
+                }
             };
             print(json, &change, &describe(&change))
         }
@@ -74,6 +107,60 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             let done = keys::reseal(&services.db, &services.keys.master?, &context).await?;
             print(json, &done, &[describe_reseal(&done)])
         }
+    }
+}
+
+/// Asks whether to rotate the keys if a verifier lacks the staged key, unless `yes` answers. Fails with [`keys::Error::Unready`] if nobody can
+/// be asked, because standard input is no terminal, or if the answer is no.
+async fn confirm_rotation(services: &Services, yes: bool) -> Result<(), Error> {
+    let (keys, now) = (keys::all(&services.db).await?, services.clock.now());
+    // A rotation without a key that may sign fails, whatever the answer.
+    let can_rotate = keys::in_state(&keys, State::Staged).is_some_and(|staged| staged.sign_after <= now);
+    if yes || !can_rotate {
+        return Ok(());
+    }
+    let readiness = keys::readiness(&services.db, &keys, now).await?;
+    let Err(unready) = readiness.require_all() else {
+        return Ok(());
+    };
+    if !io::stdin().is_terminal() {
+        return Err(Error::Unconfirmed(unready));
+    }
+    let mut prompt = io::stderr();
+    write!(prompt, "{unready}\nRotate the keys nevertheless? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Error::Declined),
+    }
+}
+
+fn summary(readiness: &Readiness) -> String {
+    let Readiness { api, clients, .. } = readiness;
+    match readiness.staged {
+        None => "no key is staged".to_owned(),
+        Some(_) => format!(
+            "the staged key is at {} of {} replicas of the API, and at {} of {} other clients that fetched the keys within the last day",
+            api.ready, api.all, clients.ready, clients.all
+        ),
+    }
+}
+
+fn describe_verifier(verifier: &KnownVerifier) -> String {
+    let kids = verifier.kids.join(" ");
+    let KnownVerifier {
+        name,
+        user_agent,
+        seen_at,
+        ..
+    } = verifier;
+    match verifier.kind {
+        Kind::Api => format!("api  {name}  reported {seen_at}  has {kids}"),
+        Kind::Client => format!(
+            "client  {name}  {user_agent:?}  fetched {seen_at}{}  has {kids}",
+            if verifier.revalidates { " again" } else { "" }
+        ),
     }
 }
 

@@ -5,7 +5,7 @@ use super::paths;
 use crate::pages::LANGUAGES;
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use foundation::{schema, scope};
 use identity::authentication_methods::AuthenticationMethods;
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 use utoipa::openapi::Type;
 use utoipa::openapi::schema::{ArrayBuilder, Object, ObjectBuilder};
+use web::Context;
 
 /// The ways in which clients authenticate, public ones first.
 const CLIENT_AUTHENTICATION: [&str; 4] = [
@@ -232,8 +233,14 @@ fn metadata_of(grants: &Grants, registration: ClientRegistration) -> Response {
         (status = 304, description = "The cached copy is current.", headers(("ETag"), ("Cache-Control"))),
     )
 )]
-pub(crate) async fn jwks(State(grants): State<Arc<Grants>>) -> impl IntoResponse {
+pub(crate) async fn jwks(
+    State(grants): State<Arc<Grants>>,
+    Context(context): Context,
+    headers: HeaderMap,
+) -> impl IntoResponse {
     let set = grants.keys.key_set();
+    let revalidates = headers.contains_key(header::IF_NONE_MATCH);
+    grants.key_set_fetches.add(&set, revalidates, &context);
     let max_age = match grants.keys.is_fresh() {
         true => grants.lifetimes.jwks_max_age.as_secs(),
         false => 0,

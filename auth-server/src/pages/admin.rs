@@ -1,5 +1,6 @@
 //! The pages for administrators.
 
+mod readiness;
 mod security_events;
 mod signing_keys;
 mod time_line;

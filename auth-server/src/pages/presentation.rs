@@ -47,7 +47,7 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     };
     let mut response = PRESENTATION.scope(presentation, next.run(request)).await;
     if let Some(chosen) = chosen {
-        let cookie = cookies::set(CHOICE_COOKIE, chosen.tag(), Some(CHOICE_LIFETIME), "; HttpOnly");
+        let cookie = cookies::set(CHOICE_COOKIE, chosen.tag(), Some(CHOICE_LIFETIME), "; HttpOnly; Secure");
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     if response.headers().contains_key(header::CONTENT_SECURITY_POLICY) {

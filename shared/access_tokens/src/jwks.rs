@@ -49,8 +49,8 @@ struct Inner {
     client: Result<Client, reqwest::Error>,
     /// The last valid set, or the reason why there is none yet.
     cached: ArcSwap<Result<CachedSet, String>>,
-    /// Whether there is a set. Wakes those who wait for the first one.
-    has_set: watch::Sender<bool>,
+    /// The `kid` of each cached key, in alphabetical order. Wakes those who wait for the first set.
+    kids: watch::Sender<Vec<String>>,
     /// The end of the time in which tokens wait for the first set.
     first_wait_until: tokio::time::Instant,
     /// Locked during a fetch, so that an older response cannot replace a newer one.
@@ -77,6 +77,7 @@ impl Jwks {
     /// Creates an empty cache of the key set at this URL. [`keep_updated`](Self::keep_updated) fills it.
     pub fn new(url: impl Into<String>) -> Self {
         let client = Client::builder()
+            .user_agent(concat!("latchkey-api/", env!("CARGO_PKG_VERSION")))
             .timeout(TIMEOUT)
             .redirect(redirect::Policy::none())
             // The issuer is on the internal network, so the proxy settings of the environment do not apply.
@@ -86,7 +87,7 @@ impl Jwks {
             url: url.into(),
             client,
             cached: ArcSwap::from_pointee(Err("not fetched".to_owned())),
-            has_set: watch::Sender::new(false),
+            kids: watch::Sender::default(),
             first_wait_until: tokio::time::Instant::now() + FIRST_MAX_WAIT,
             fetching: Mutex::default(),
             last_fetch_for_unknown_kid: Mutex::default(),
@@ -150,11 +151,16 @@ impl Jwks {
     /// Waits for the first set if the process has just started. Otherwise a replica would refuse what the others accept.
     async fn wait_for_first_set(&self) {
         if self.check().is_err() {
-            let mut has_set = self.0.has_set.subscribe();
-            let first = has_set.wait_for(|has_set| *has_set);
+            let mut kids = self.kids();
+            let first = kids.wait_for(|kids| !kids.is_empty());
             // Without a set, the caller finds the reason.
             let _ = tokio::time::timeout_at(self.0.first_wait_until, first).await;
         }
+    }
+
+    /// Follows the `kid` of each cached key. There is none until the first set has been fetched.
+    pub fn kids(&self) -> watch::Receiver<Vec<String>> {
+        self.0.kids.subscribe()
     }
 
     fn cached_key(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
@@ -194,8 +200,13 @@ impl Jwks {
         let cached = self.0.cached.load_full();
         match self.download(cached.as_ref().as_ref().ok()).await {
             Ok((keys, max_age)) => {
+                let kids = keys.keys.kids();
                 self.0.cached.store(Arc::new(Ok(keys)));
-                self.0.has_set.send_replace(true);
+                self.0.kids.send_if_modified(|known| {
+                    let has_changed = *known != kids;
+                    *known = kids;
+                    has_changed
+                });
                 Ok(max_age)
             }
             Err(reason) => {

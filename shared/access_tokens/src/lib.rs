@@ -7,8 +7,15 @@ mod issuer_metadata;
 mod jwks;
 mod member;
 mod verifier;
+pub mod verifiers;
 
 pub use error::Error;
 pub use issuer_metadata::ApiSettings;
 pub use jwks::{Jwks, KeySet};
 pub use verifier::{PublicKeys, Subject, Token, Verifier};
+
+/// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
+pub fn statements() -> Vec<(String, String)> {
+    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+    verifiers::STATEMENTS.iter().map(owned).collect()
+}

@@ -170,6 +170,7 @@ table! {
     list_security_events: "listSecurityEvents" GET "/admin/events" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     list_signing_keys: "listSigningKeys" GET "/admin/keys" Body::None,     [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    list_verifiers: "listVerifiers" GET "/admin/keys/verifiers" Body::None, [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     rotate_signing_keys: "rotateSigningKeys" POST "/admin/keys/rotations" Body::None,
                                                                            [401 | 403 403 403 409 | 403 | 403 403 403 403 403 403 403 409 403 | 401 | 401 401];
     retire_signing_key: "retireSigningKey" POST "/admin/keys/none/retirements" Body::None,
@@ -513,7 +514,7 @@ impl Row {
 
 async fn the_table_holds(world: World) {
     // The staged key is new then, so that a further rotation comes too early.
-    world.cli(&["keys", "rotate", "--json"], "");
+    world.cli(&["keys", "rotate", "--yes", "--json"], "");
     let all = Fixture::create(&world).await;
     let mut wrong = Vec::new();
     for row in ROWS {

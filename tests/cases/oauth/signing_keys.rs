@@ -8,6 +8,7 @@ mod life_cycle;
 mod load;
 mod races;
 mod reseal;
+mod verifiers;
 
 use serde_json::Value;
 use std::process::Output;
@@ -52,7 +53,7 @@ async fn published(world: &World) -> Vec<String> {
 
 /// Rotates the keys. Returns the new active kid.
 pub(super) fn rotate(world: &World) -> String {
-    let rotated = world.cli(&["keys", "rotate", "--json"], "");
+    let rotated = world.cli(&["keys", "rotate", "--yes", "--json"], "");
     assert_eq!(rotated["done"], "rotated", "{rotated}");
     rotated["active"].as_str().unwrap().to_owned()
 }

@@ -42,7 +42,7 @@ async fn a_process_grants_nothing_while_its_clock_differs(shape: Shape) {
         0,
         "the difference is logged once, and not with each request"
     );
-    let refused = world.run(&["keys", "rotate"], "");
+    let refused = world.run(&["keys", "rotate", "--yes"], "");
     assert!(!refused.status.success());
     let message = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(message.contains("the clock of this machine differs"), "{message}");

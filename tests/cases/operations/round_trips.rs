@@ -27,7 +27,10 @@ const ATTEMPTS: usize = 3;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 26] = [
+const BACKGROUND: [&str; 29] = [
+    "access_tokens::verifiers::FIND_SURPLUS",
+    "access_tokens::verifiers::PRUNE",
+    "access_tokens::verifiers::RECORD",
     "audit::alerts::PRUNE",
     "audit::alerts::detection::",
     "audit::alerts::webhook::",
@@ -274,6 +277,7 @@ impl Usage {
 /// The name of each statement of the programs by its text.
 fn statement_names() -> BTreeMap<String, String> {
     let statements = [
+        access_tokens::statements(),
         audit::statements(),
         identity::statements(),
         storage::statements(),

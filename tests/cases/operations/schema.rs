@@ -139,6 +139,7 @@ fn the_migrations_have_the_same_names() {
 
 async fn every_sql_statement_is_valid(world: SharedWorld) {
     let statements = [
+        access_tokens::statements(),
         audit::statements(),
         identity::statements(),
         storage::statements(),

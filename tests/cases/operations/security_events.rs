@@ -330,7 +330,7 @@ async fn signing_key_changes_are_recorded(shape: Shape) {
     let made = world.cli(&["keys", "list", "--json"], "");
     let [first, second] = [0, 1].map(|n| made[n]["kid"].as_str().unwrap().to_owned());
     world.advance(Duration::from_secs(301));
-    let rotated = world.cli(&["keys", "rotate", "--json"], "");
+    let rotated = world.cli(&["keys", "rotate", "--yes", "--json"], "");
     assert_eq!(rotated["active"], second.as_str());
     world.cli(&["keys", "retire", "--compromised", "--json", &second], "");
     world.advance(Duration::from_secs(660));

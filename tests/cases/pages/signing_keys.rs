@@ -3,7 +3,7 @@
 use super::{expect_redirect, expect_words};
 use serde_json::Value;
 use std::time::Duration;
-use tests::{Browser, PASSWORD, Page, Shape, SharedWorld, User, World, on_every_shape};
+use tests::{Browser, PASSWORD, Page, Shape, SharedWorld, User, World, eventually, on_every_shape};
 
 const PATH: &str = "/admin/keys";
 /// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica publishes it.
@@ -82,6 +82,11 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
         let selected = browser.open(&format!("{PATH}?{query}")).await;
         expect_words(&selected, 200, "The keys can be rotated in 6 minutes");
     }
+    eventually("a replica of the API lacks the staged key", async || {
+        let listed = world.cli(&["keys", "verifiers", "--json"], "");
+        listed["api"]["ready"] == listed["api"]["all"]
+    })
+    .await;
     world.advance(STAGING_TIME);
     let later = browser.open(PATH).await;
     assert!(!later.visible_text().contains("began to sign"), "{}", later.reply);

@@ -10,7 +10,7 @@ use foundation::clock;
 use foundation::ids::TextId;
 use identity::{Identity, administrators};
 use issuer::keys::list::{self, ListQuery};
-use issuer::keys::{self, Key, KeyChange, KeyStore};
+use issuer::keys::{self, Key, KeyChange, KeyStore, Readiness};
 use std::sync::Arc;
 use std::time::Duration;
 use storage::paging::PageRequest;
@@ -53,10 +53,32 @@ pub(crate) async fn list(
     Ok(list_response(page, &query.page, &policy.url(paths::ADMIN_KEYS)))
 }
 
+/// List the verifiers of tokens
+///
+/// Returns the programs that verify tokens, as far as the issuer knows them, with the keys that they have, and how many of them have the
+/// staged key: the replicas of the API, and the other clients that fetched the key set within the last day. One that fetches it through a
+/// shared cache is not seen.
+#[utoipa::path(
+    get, path = "/admin/keys/verifiers", operation_id = "listVerifiers", tag = "Administration",
+    security(("session" = []), ("oauth2" = ["admin"])),
+    responses(
+        (status = 200, description = "The verifiers.", body = Readiness),
+        Administrator,
+    )
+)]
+pub(crate) async fn verifiers(
+    Administrator(context): Administrator,
+    State(store): State<KeyStore>,
+) -> Result<Json<Readiness>, Error> {
+    let published = store.published().await?;
+    Ok(Json(keys::readiness(&store.db, &published, context.now).await?))
+}
+
 /// Rotate the signing keys
 ///
 /// Activates the staged key, retires the active one and stages the next one. Fails with 409 if the staged key may not sign yet,
-/// because caches may hold a key set without it; `Retry-After` is the time until it may.
+/// because caches may hold a key set without it; `Retry-After` is the time until it may. Does not ask whether every verifier has the
+/// staged key: `listVerifiers` tells.
 #[utoipa::path(
     post, path = "/admin/keys/rotations", operation_id = "rotateSigningKeys", tag = "Administration",
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
@@ -122,7 +144,7 @@ fn error_response(error: keys::Error) -> Error {
         keys::Error::NoneStaged | keys::Error::Contended => {
             conflict(&error).retry_after(Duration::from_secs(1))
         }
-        keys::Error::Staged(_) | keys::Error::Deleted { .. } => conflict(&error),
+        keys::Error::Unready { .. } | keys::Error::Staged(_) | keys::Error::Deleted { .. } => conflict(&error),
         keys::Error::Sealed(_)
         | keys::Error::NoSecret
         | keys::Error::Rsa(_)

@@ -14,10 +14,11 @@ use crate::http::redirects::see_other;
 use crate::pages::{self, FormState};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::sessions::Session;
 use issuer::keys::list::{self, ListQuery};
-use issuer::keys::{self, Key, KeyChange, Outcome};
+use issuer::keys::{self, Key, KeyChange, Outcome, Readiness};
 use storage::db;
 use storage::paging::Page;
 use web::{Context, Links};
@@ -25,14 +26,17 @@ use web::{Context, Links};
 /// The keys of the present, and a page of all keys.
 struct Overview {
     published: Vec<Key>,
+    readiness: Readiness,
     page: Page<Key>,
     query: ListQuery,
 }
 
 impl Overview {
-    async fn read(app: &App, query: ListQuery) -> Result<Self, db::Error> {
+    async fn read(app: &App, query: ListQuery, now: Timestamp) -> Result<Self, db::Error> {
+        let published = app.keys.published().await?;
         Ok(Self {
-            published: app.keys.published().await?,
+            readiness: keys::readiness(&app.keys.db, &published, now).await?,
+            published,
             page: list::page(&app.identity.db, &query).await?,
             query,
         })
@@ -44,6 +48,7 @@ impl Overview {
             form,
             published: pages::Keys::new(&self.published, lives(&self.published)),
             listed: pages::Keys::new(&self.page.items, lives(&self.page.items)),
+            readiness: &self.readiness,
             links: Links::of(&self.page, &self.query.page, paths::ADMIN_KEYS),
             sign_in: (!session.has_recent_sign_in(context.now))
                 .then(|| paths::sign_in(Some(paths::ADMIN_KEYS))),
@@ -68,15 +73,15 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let session = require_administrator(session, paths::ADMIN_KEYS, query.signed_in.is_some())?;
     let list = ListQuery::parse(list.as_deref().unwrap_or_default());
-    let overview = Overview::read(&app, list).await?;
+    let overview = Overview::read(&app, list, context.now).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))
 }
 
 /// Rotate the signing keys by a form
 ///
-/// Has the effect of the operation `rotateSigningKeys`, if the staged key is still that which the page showed. Requires a sign-in within
-/// the last ten minutes.
+/// Has the effect of the operation `rotateSigningKeys`, if the staged key is still that which the page showed, and if every verifier has it
+/// or the form says that one may lack it. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_KEYS_ROTATE, operation_id = "rotateSigningKeysByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -96,7 +101,13 @@ pub(crate) async fn rotate(
     let administrator = of_administrator(&context, &session);
     let published = app.keys.published().await?;
     let changed = match keys::in_state(&published, keys::State::Staged) {
-        Some(staged) if staged.kid == fields.staged => app.keys.rotate(&administrator).await,
+        Some(staged) if staged.kid == fields.staged => {
+            let readiness = keys::readiness(&app.keys.db, &published, context.now).await?;
+            match readiness.require_all() {
+                Err(unready) if fields.despite_unready != "yes" => Err(unready),
+                _ => app.keys.rotate(&administrator).await,
+            }
+        }
         _ => Err(keys::Error::Contended),
     };
     after_change(changed, &app, renderer, &session, &context).await
@@ -154,7 +165,7 @@ async fn after_change(
     if let FormError::Final(response) = error {
         return Ok(response);
     }
-    let overview = Overview::read(app, ListQuery::parse("")).await?;
+    let overview = Overview::read(app, ListQuery::parse(""), context.now).await?;
     let renderer = renderer.for_user(session);
     Ok(renderer.show_again(error, |form| overview.page(app, form, session, context)))
 }

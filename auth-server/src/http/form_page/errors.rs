@@ -120,6 +120,7 @@ impl From<keys::Error> for FormError {
             }
             keys::Error::NoneStaged => conflict(text::of("keys-none-staged")),
             keys::Error::Contended => conflict(text::of("keys-contended")),
+            keys::Error::Unready { .. } => conflict(text::of("keys-unready")),
             keys::Error::Deleted { .. } => conflict(text::of("keys-retired-before")),
             keys::Error::Unknown(_) => Self::new(StatusCode::NOT_FOUND, &text::of("keys-unknown")),
             keys::Error::ClockDiffers(_) => Self::unavailable(&text::of("keys-clock-differs")),

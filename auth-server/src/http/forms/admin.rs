@@ -9,6 +9,9 @@ use utoipa::ToSchema;
 pub(crate) struct KeyRotationForm {
     /// The `kid` of the staged key that the page showed.
     pub(crate) staged: String,
+    /// `yes` if the keys shall be rotated although a verifier lacks the staged key.
+    #[serde(default)]
+    pub(crate) despite_unready: String,
     /// The value of the csrf cookie.
     csrf: String,
     /// The id of the user to whom the form was shown.

@@ -1,5 +1,6 @@
 //! The page of the signing keys.
 
+use super::readiness::{self, ReadinessPart, VerifierItem};
 use super::time_line::{Bar, TimeLine};
 use super::{InTerminal, quoted};
 use crate::pages::text::Text;
@@ -8,7 +9,7 @@ use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use issuer::keys::life::Life;
-use issuer::keys::{self, Key, State};
+use issuer::keys::{self, Key, Readiness, State};
 use std::time::Duration;
 use web::Links;
 
@@ -25,6 +26,8 @@ pub(crate) struct SigningKeysPage<'a> {
     /// A page of all keys.
     pub(crate) listed: Keys<'a>,
     pub(crate) links: Links,
+    /// The verifiers, and whether they have the staged key.
+    pub(crate) readiness: &'a Readiness,
     /// The path of the sign-in page; `None` if the last sign-in is recent enough for changes.
     pub(crate) sign_in: Option<String>,
     /// Whether the clock of the issuer differs from that of the database.
@@ -69,6 +72,7 @@ struct SigningKeysTemplate<'a> {
     line: TimeLine,
     lanes: Vec<Lane<'a>>,
     rotation: Rotation<'a>,
+    readiness: ReadinessPart<'a>,
     keys: Vec<KeyItem<'a>>,
     links: &'a Links,
     sign_in: Option<&'a str>,
@@ -91,6 +95,8 @@ enum Rotation<'a> {
         /// The kid of the staged key.
         staged: &'a str,
         effect: Text<'a>,
+        /// The verifiers that lack the staged key.
+        unready: Vec<VerifierItem<'a>>,
         in_terminal: InTerminal,
     },
     NotYet(Text<'a>),
@@ -169,6 +175,7 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         line,
         lanes: lanes.collect(),
         rotation: rotation(page),
+        readiness: ReadinessPart::new(page.readiness, page.url),
         keys: items.collect(),
         links: &page.links,
         sign_in: page.sign_in.as_deref(),
@@ -252,9 +259,15 @@ fn rotation<'a>(page: &SigningKeysPage<'a>) -> Rotation<'a> {
         Some(active) => text::of("keys-effect-rotation").with("active", &active.kid),
         None => text::of("keys-effect-first-rotation"),
     };
+    let unready = readiness::unready(page.readiness);
+    let command = match unready.as_slice() {
+        [] => "keys rotate",
+        _ => "keys rotate --yes",
+    };
     Rotation::Possible {
         staged: &staged.kid,
         effect: effect.with("staged", &staged.kid),
-        in_terminal: InTerminal::new("keys rotate", &format!("-X POST {}/rotations", page.url)),
+        unready,
+        in_terminal: InTerminal::new(command, &format!("-X POST {}/rotations", page.url)),
     }
 }

@@ -38,6 +38,13 @@ impl KeySet {
         Ok(Self(keys))
     }
 
+    /// Returns the `kid` of each key, in alphabetical order.
+    pub(super) fn kids(&self) -> Vec<String> {
+        let mut kids: Vec<String> = self.0.keys().cloned().collect();
+        kids.sort();
+        kids
+    }
+
     /// Returns the key with this `kid`.
     pub fn get(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
         self.0.get(kid).cloned()
@@ -85,12 +92,7 @@ mod tests {
 
     fn kids(keys: &Value) -> Vec<String> {
         let set = json!({ "keys": keys }).to_string();
-        let mut kids: Vec<String> = match KeySet::parse(set.as_bytes()) {
-            Ok(set) => set.0.into_keys().collect(),
-            Err(_) => Vec::new(),
-        };
-        kids.sort();
-        kids
+        KeySet::parse(set.as_bytes()).map_or_else(|_| Vec::new(), |set| set.kids())
     }
 
     #[test]

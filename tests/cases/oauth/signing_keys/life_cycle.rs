@@ -25,7 +25,7 @@ async fn a_young_installation_rotates_its_keys_at_once(shape: Shape) {
     let mut tokens = app.tokens(&ann, "posts:read").await;
     let first = tokens.access.clone();
     let (active, staged) = (key_in_state(&world, "active"), key_in_state(&world, "staged"));
-    let rotated = world.cli(&["keys", "retire", &active, "--json"], "");
+    let rotated = world.cli(&["keys", "retire", &active, "--yes", "--json"], "");
     assert_eq!(
         (
             &rotated["done"],
@@ -38,7 +38,7 @@ async fn a_young_installation_rotates_its_keys_at_once(shape: Shape) {
     for token in [&first, &tokens.access] {
         world.expect_accepted(token).await;
     }
-    assert!(expect_command_error(&world, &["keys", "rotate"]).contains("may not sign"));
+    assert!(expect_command_error(&world, &["keys", "rotate", "--yes"]).contains("may not sign"));
 }
 
 async fn early_rotations_fail_and_name_the_earliest_time(shape: Shape) {
@@ -53,11 +53,11 @@ async fn early_rotations_fail_and_name_the_earliest_time(shape: Shape) {
     let (before, active) = (list(&world), key_in_state(&world, "active"));
     let until = before[2]["sign_after"].as_str().unwrap();
     assert_eq!(until, world.now().after(STAGING_TIME).to_string());
-    for args in [vec!["keys", "rotate"], vec!["keys", "retire", &active]] {
+    for args in [vec!["keys", "rotate", "--yes"], vec!["keys", "retire", &active]] {
         assert!(expect_command_error(&world, &args).contains(until), "{args:?}");
     }
     world.advance(STAGING_TIME - SECOND);
-    assert!(expect_command_error(&world, &["keys", "rotate"]).contains(until));
+    assert!(expect_command_error(&world, &["keys", "rotate", "--yes"]).contains(until));
     assert_eq!(list(&world), before);
     world.advance(SECOND);
     rotate(&world);
@@ -167,7 +167,7 @@ async fn commands_with_another_master_key_change_nothing(shape: Shape) {
     let mut keys = std::iter::repeat_with(|| SealingKey::generate().to_text());
     let other = keys.find(|key| key.starts_with('-')).unwrap();
     for args in [
-        vec!["keys", "rotate"],
+        vec!["keys", "rotate", "--yes"],
         vec!["keys", "retire", &active, "--compromised"],
     ] {
         let refused = world.run(&[&args[..], &["--master-key", &other]].concat(), "");

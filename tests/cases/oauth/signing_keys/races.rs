@@ -11,7 +11,7 @@ async fn concurrent_rotations_and_starts_rotate_once(shape: Shape) {
     // The clock stands still, so the newly staged key cannot sign yet.
     world.advance(STAGING_TIME);
     let rotations: Vec<_> = (0..20)
-        .map(|_| world.spawn(&["keys", "rotate", "--json"]))
+        .map(|_| world.spawn(&["keys", "rotate", "--yes", "--json"]))
         .collect();
     let _started = tokio::join!(world.start_replica(), world.start_replica());
     let mut won = Vec::new();
@@ -40,7 +40,7 @@ async fn rotations_are_atomic_under_kills(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     world.advance(STAGING_TIME);
     let began = Instant::now();
-    world.cli(&["keys", "rotate", "--json"], "");
+    world.cli(&["keys", "rotate", "--yes", "--json"], "");
     // The delay before a kill: longer after an interrupted round and shorter after a completed one, so that
     // the kills concentrate around the writes on a machine of any speed.
     let mut until_killed = began.elapsed() / 2;
@@ -48,7 +48,7 @@ async fn rotations_are_atomic_under_kills(shape: Shape) {
     for _ in 0..rounds {
         world.advance(STAGING_TIME);
         let before = key_in_state(&world, "active");
-        let mut rotation = world.spawn(&["keys", "rotate"]);
+        let mut rotation = world.spawn(&["keys", "rotate", "--yes"]);
         tokio::time::sleep(until_killed).await;
         rotation.kill().unwrap();
         rotation.wait().unwrap();
@@ -70,7 +70,7 @@ async fn automatic_and_manual_rotations_rotate_once(shape: Shape) {
     let second = key_in_state(&world, "staged");
     let _beside = world.start_replica().await;
     world.advance(Duration::from_secs(30 * 86_400));
-    let rotations: Vec<_> = (0..4).map(|_| world.spawn(&["keys", "rotate"])).collect();
+    let rotations: Vec<_> = (0..4).map(|_| world.spawn(&["keys", "rotate", "--yes"])).collect();
     for rotation in rotations {
         rotation.wait_with_output().unwrap();
     }

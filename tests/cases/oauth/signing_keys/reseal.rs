@@ -226,7 +226,7 @@ async fn a_key_staged_during_a_reseal_has_the_key_of_the_reseal(shape: Shape) {
     let mut reseals = 0;
     for _ in 0..races() {
         world.advance(STAGING_TIME);
-        let mut rotation = world.spawn(&["keys", "rotate", "--json"]);
+        let mut rotation = world.spawn(&["keys", "rotate", "--yes", "--json"]);
         while rotation.try_wait().unwrap().is_none() {
             let (key, previous) = match reseals % 2 {
                 0 => (&change.new.1, &change.old.1),

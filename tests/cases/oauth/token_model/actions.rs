@@ -132,7 +132,7 @@ impl Actors {
                 self.wait_until_known(world, app).await;
             }
             Action::RotateKey => {
-                let rotation = world.run(&["keys", "rotate", "--json"], "");
+                let rotation = world.run(&["keys", "rotate", "--yes", "--json"], "");
                 let message = String::from_utf8_lossy(&rotation.stderr);
                 // Refused while no key is staged, or the staged key is too young.
                 let is_refused = message.contains("staged");

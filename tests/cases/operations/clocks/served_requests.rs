@@ -90,7 +90,7 @@ impl Case {
         let refused = self.introspect(&tokens.access).await;
         refused.expect_error(503, "dependency_unavailable");
         for args in [
-            vec!["keys", "rotate"],
+            vec!["keys", "rotate", "--yes"],
             vec!["users", "enable", "--email", &user.email],
         ] {
             let refused = self.world.run(&args, "");

@@ -1,0 +1,150 @@
+//! Whether the verifiers of tokens have the next signing key.
+
+use super::Error;
+use super::table::{Key, State, in_state};
+use access_tokens::verifiers::{self, Kind, KnownVerifier};
+use foundation::clock::Timestamp;
+use serde::Serialize;
+use storage::db::{self, Db};
+use utoipa::ToSchema;
+
+/// The largest number of verifiers that an error names.
+const NAMED: usize = 5;
+
+/// The verifiers of the issuer's tokens, and how many of them have the staged key.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = KeyReadiness)]
+pub struct Readiness {
+    /// The `kid` of the staged key; null if no key is staged.
+    #[schema(required)]
+    pub staged: Option<String>,
+    /// The replicas of the API that reported within the last minute.
+    pub api: Share,
+    /// The other clients that fetched the key set within the last day.
+    pub clients: Share,
+    /// All of them, at most 1,000: first those without the staged key, and the one that was seen last before others.
+    pub verifiers: Vec<KnownVerifier>,
+}
+
+/// A number of verifiers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = VerifierCount)]
+pub struct Share {
+    /// The number of those that have the staged key.
+    pub ready: usize,
+    /// The number of all.
+    pub all: usize,
+}
+
+impl Readiness {
+    fn of(staged: Option<&Key>, mut verifiers: Vec<KnownVerifier>) -> Self {
+        let staged = staged.map(|key| key.kid.clone());
+        let is_ready = |verifier: &KnownVerifier| staged.as_deref().is_some_and(|kid| verifier.has(kid));
+        let share = |kind| {
+            let of_kind = verifiers.iter().filter(|verifier| verifier.kind == kind);
+            Share {
+                ready: of_kind.clone().filter(|verifier| is_ready(verifier)).count(),
+                all: of_kind.count(),
+            }
+        };
+        let (api, clients) = (share(Kind::Api), share(Kind::Client));
+        verifiers.sort_by_key(is_ready);
+        Self {
+            staged,
+            api,
+            clients,
+            verifiers,
+        }
+    }
+
+    /// Returns the verifiers that lack the staged key. There are none if no key is staged.
+    pub fn unready(&self) -> &[KnownVerifier] {
+        let ready = self.api.ready + self.clients.ready;
+        let unready = self.verifiers.len().saturating_sub(ready);
+        match self.staged {
+            Some(_) => &self.verifiers[..unready],
+            None => &[],
+        }
+    }
+
+    /// Fails with [`Error::Unready`] if a verifier lacks the staged key.
+    pub fn require_all(&self) -> Result<(), Error> {
+        let unready = self.unready();
+        if unready.is_empty() {
+            return Ok(());
+        }
+        let further = unready.len().saturating_sub(NAMED);
+        let mut named: Vec<String> = unready.iter().take(NAMED).map(name).collect();
+        named.extend((further > 0).then(|| format!("{further} more")));
+        Err(Error::Unready {
+            kid: self.staged.clone().unwrap_or_default(),
+            verifiers: named.join("; "),
+        })
+    }
+}
+
+/// Names a verifier and the time at which it was seen last, for the shell.
+fn name(verifier: &KnownVerifier) -> String {
+    match verifier.kind {
+        Kind::Api => format!("the API at {}, which reported at {}", verifier.name, verifier.seen_at),
+        Kind::Client => format!(
+            "{} ({}), which last fetched the keys at {}",
+            verifier.name,
+            match verifier.user_agent.as_str() {
+                "" => "no user agent",
+                user_agent => user_agent,
+            },
+            verifier.seen_at
+        ),
+    }
+}
+
+/// Returns the verifiers of the issuer's tokens. The staged key is among `keys`, if there is one.
+pub async fn readiness(db: &Db, keys: &[Key], now: Timestamp) -> Result<Readiness, db::Error> {
+    let verifiers = verifiers::list(db, now).await?;
+    Ok(Readiness::of(in_state(keys, State::Staged), verifiers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verifier(kind: Kind, name: &str, kids: &[&str]) -> KnownVerifier {
+        KnownVerifier {
+            kind,
+            name: name.to_owned(),
+            user_agent: String::new(),
+            kids: kids.iter().map(|&kid| kid.to_owned()).collect(),
+            revalidates: false,
+            seen_at: Timestamp::from_micros(0),
+        }
+    }
+
+    #[test]
+    fn those_without_the_staged_key_are_counted_and_named_first() {
+        let staged = Key {
+            kid: "next".to_owned(),
+            ..Key::example(State::Staged)
+        };
+        let verifiers = vec![
+            verifier(Kind::Api, "api-1:8080", &["next", "now"]),
+            verifier(Kind::Client, "192.0.2.1", &["now"]),
+            verifier(Kind::Client, "192.0.2.2", &["now", "next"]),
+        ];
+        let readiness = Readiness::of(Some(&staged), verifiers.clone());
+        assert_eq!(readiness.api, Share { ready: 1, all: 1 });
+        assert_eq!(readiness.clients, Share { ready: 1, all: 2 });
+        assert_eq!(readiness.unready(), [verifiers[1].clone()]);
+        let error = readiness.require_all().unwrap_err().to_string();
+        assert!(error.contains("192.0.2.1") && !error.contains("192.0.2.2"), "{error}");
+        let ready = Readiness::of(Some(&staged), verifiers[..1].to_vec());
+        assert!(ready.require_all().is_ok());
+    }
+
+    #[test]
+    fn without_a_staged_key_nobody_lacks_it() {
+        let readiness = Readiness::of(None, vec![verifier(Kind::Api, "api-1:8080", &["now"])]);
+        assert_eq!(readiness.api, Share { ready: 0, all: 1 });
+        assert!(readiness.require_all().is_ok());
+    }
+}

@@ -1,0 +1,74 @@
+//! The part of the page of the signing keys that tells who has the next key.
+
+use super::InTerminal;
+use crate::pages::text;
+use crate::pages::text::Text;
+use access_tokens::verifiers::{Kind, KnownVerifier};
+use foundation::clock::Timestamp;
+use issuer::keys::{Readiness, Share};
+
+/// The largest number of verifiers that the page shows.
+const SHOWN: usize = 20;
+
+/// Who has the staged key.
+pub(super) struct ReadinessPart<'a> {
+    pub(super) shares: Vec<Text<'a>>,
+    pub(super) verifiers: Vec<VerifierItem<'a>>,
+    /// The number of verifiers that are not shown.
+    pub(super) further: u64,
+    pub(super) in_terminal: InTerminal,
+}
+
+/// A verifier of tokens.
+pub(super) struct VerifierItem<'a> {
+    pub(super) name: &'a str,
+    /// The user agent, or what the verifier is.
+    pub(super) description: Text<'a>,
+    pub(super) has_staged_key: bool,
+    pub(super) seen_at: Timestamp,
+}
+
+impl<'a> ReadinessPart<'a> {
+    /// Describes the verifiers. `url` is that of the list of keys.
+    pub(super) fn new(readiness: &'a Readiness, url: &str) -> Self {
+        let share = |text: Text<'a>, share: Share| {
+            text.count("ready", share.ready as u64)
+                .count("all", share.all as u64)
+        };
+        let unready = readiness.unready().len();
+        let verifiers = readiness.verifiers.iter().enumerate().take(SHOWN);
+        Self {
+            shares: match readiness.staged {
+                None => vec![text::of("keys-none-staged")],
+                Some(_) => vec![
+                    share(text::of("verifiers-api"), readiness.api),
+                    share(text::of("verifiers-clients"), readiness.clients),
+                ],
+            },
+            verifiers: verifiers
+                .map(|(n, verifier)| item(verifier, readiness.staged.is_some() && n >= unready))
+                .collect(),
+            further: readiness.verifiers.len().saturating_sub(SHOWN) as u64,
+            in_terminal: InTerminal::new("keys verifiers", &format!("{url}/verifiers")),
+        }
+    }
+}
+
+/// Describes the verifiers that lack the staged key, as many as the page shows.
+pub(super) fn unready(readiness: &Readiness) -> Vec<VerifierItem<'_>> {
+    let unready = readiness.unready().iter().take(SHOWN);
+    unready.map(|verifier| item(verifier, false)).collect()
+}
+
+fn item(verifier: &KnownVerifier, has_staged_key: bool) -> VerifierItem<'_> {
+    VerifierItem {
+        name: &verifier.name,
+        description: match (verifier.kind, verifier.user_agent.as_str()) {
+            (Kind::Api, _) => text::of("verifier-api"),
+            (Kind::Client, "") => text::of("verifier-without-user-agent"),
+            (Kind::Client, user_agent) => text::of("verifier-client").with("agent", user_agent),
+        },
+        has_staged_key,
+        seen_at: verifier.seen_at,
+    }
+}

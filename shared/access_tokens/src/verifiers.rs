@@ -1,0 +1,161 @@
+//! The programs that verify the issuer's tokens, as far as it knows them: the replicas of the API, which report the keys that they have,
+//! and the other clients that fetched the key set. A rotation of the keys asks whether they have the next key.
+
+use crate::Jwks;
+use foundation::clock::{Timestamp, now};
+use serde::Serialize;
+use std::time::Duration;
+use storage::db::{Db, Error};
+use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
+use utoipa::ToSchema;
+
+sql! {
+    RECORD = "INSERT INTO verifiers (kind, name, user_agent, kids, revalidates, seen_at) VALUES ($1, $2, $3, $4, $5, $6)
+              ON CONFLICT (kind, name, user_agent) DO UPDATE
+              SET kids = excluded.kids, revalidates = excluded.revalidates, seen_at = excluded.seen_at";
+    LIST = "SELECT kind, name, user_agent, kids, revalidates, seen_at FROM verifiers
+            WHERE seen_at > $1 ORDER BY seen_at DESC LIMIT $2";
+    FIND_SURPLUS = "SELECT seen_at FROM verifiers ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
+    PRUNE = delete_expired!("verifiers", "kind, name, user_agent", "seen_at");
+}
+
+/// The beginning of the `User-Agent` of the API, which the issuer knows by its reports.
+pub const USER_AGENT_OF_API: &str = "latchkey-api/";
+
+/// The time after which a verifier is forgotten.
+const RETENTION: Duration = Duration::from_secs(24 * 3600);
+/// The largest number of verifiers. Of more, those are forgotten that fetched the key set least recently.
+const CAPACITY: i64 = 1_000;
+/// The interval between two reports of a replica of the API.
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
+/// The time after its last report in which a replica of the API counts as running.
+const RUNNING_FOR: Duration = Duration::from_secs(60);
+
+/// The kind of a verifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = VerifierKind)]
+pub enum Kind {
+    /// A replica of the API.
+    Api,
+    /// Another client that fetched the key set.
+    Client,
+}
+
+/// A program that verifies tokens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Verifier)]
+pub struct KnownVerifier {
+    /// Whether it is a replica of the API.
+    pub kind: Kind,
+    /// The host and the port of a replica of the API, or the address of another client.
+    pub name: String,
+    /// The `User-Agent` of another client; empty if it sends none.
+    pub user_agent: String,
+    /// The `kid` of each key that it has. Those of another client are the keys that it fetched last.
+    pub kids: Vec<String>,
+    /// Whether the last fetch had an `If-None-Match`, as a cache sends.
+    pub revalidates: bool,
+    /// The time of its last fetch, or of its last report.
+    pub seen_at: Timestamp,
+}
+
+#[derive(sqlx::FromRow)]
+struct Row {
+    kind: String,
+    name: String,
+    user_agent: String,
+    kids: String,
+    revalidates: bool,
+    seen_at: Timestamp,
+}
+
+impl Kind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::Client => "client",
+        }
+    }
+}
+
+impl From<Row> for KnownVerifier {
+    fn from(row: Row) -> Self {
+        Self {
+            kind: match row.kind == Kind::Api.as_str() {
+                true => Kind::Api,
+                false => Kind::Client,
+            },
+            name: row.name,
+            user_agent: row.user_agent,
+            kids: row.kids.split_whitespace().map(str::to_owned).collect(),
+            revalidates: row.revalidates,
+            seen_at: row.seen_at,
+        }
+    }
+}
+
+impl KnownVerifier {
+    /// Returns whether it has the key with this `kid`.
+    pub fn has(&self, kid: &str) -> bool {
+        self.kids.iter().any(|held| held == kid)
+    }
+
+    /// Stores what is known of the verifier, in place of what was known before.
+    pub async fn record(&self, db: &Db) -> Result<(), Error> {
+        let recorded = execute!(
+            db.writer(),
+            RECORD,
+            self.kind.as_str(),
+            self.name.as_str(),
+            self.user_agent.as_str(),
+            self.kids.join(" "),
+            self.revalidates,
+            self.seen_at
+        );
+        recorded.map(|_| ())
+    }
+}
+
+/// Returns the verifiers that may verify tokens at present, the one that was seen last first: the replicas of the API that reported within
+/// the last minute, and the other clients that fetched the key set within the last day, 1,000 at most.
+pub async fn list(db: &Db, now: Timestamp) -> Result<Vec<KnownVerifier>, Error> {
+    let rows = fetch_all!(db.reader(), Row, LIST, now.before(RETENTION), CAPACITY)?;
+    let verifiers = rows.into_iter().map(KnownVerifier::from);
+    let is_running = |verifier: &KnownVerifier| {
+        verifier.kind == Kind::Client || now.since(verifier.seen_at) <= RUNNING_FOR
+    };
+    Ok(verifiers.filter(is_running).collect())
+}
+
+/// Forgets the verifiers that were not seen within the last day, and those over the limit of 1,000.
+pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
+    let surplus = fetch_optional!(db.reader(), (Timestamp,), FIND_SURPLUS, CAPACITY)?;
+    let until = now.before(RETENTION);
+    let until = surplus.map_or(until, |(seen_at,)| seen_at.max(until));
+    db.prune(PRUNE, until).await.map(|_| ())
+}
+
+/// Reports the keys in `jwks` as those of the replica of the API with this name: whenever they change, and every ten seconds. Never
+/// returns.
+pub async fn report(db: Db, name: String, jwks: Jwks) {
+    let mut held = jwks.kids();
+    loop {
+        let kids = held.borrow_and_update().clone();
+        if !kids.is_empty() {
+            let replica = KnownVerifier {
+                kind: Kind::Api,
+                name: name.clone(),
+                user_agent: String::new(),
+                kids,
+                revalidates: true,
+                seen_at: now(),
+            };
+            if let Err(error) = replica.record(&db).await {
+                tracing::warn!(%error, "cannot report the keys of this replica");
+            }
+        }
+        // The sender lives as long as `jwks`.
+        let _ = tokio::time::timeout(REPORT_INTERVAL, held.changed()).await;
+    }
+}

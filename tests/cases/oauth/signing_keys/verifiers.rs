@@ -1,0 +1,203 @@
+//! The verifiers of tokens: the issuer knows which of them have the staged key, and a rotation asks if one lacks it.
+
+use super::{STAGING_TIME, expect_command_error, key_in_state, rotate};
+use serde_json::{Value, json};
+use std::time::Duration;
+use storage::{execute, fetch_one};
+use tests::{
+    Caller, Shape, SharedWorld, User, World, eventually, on_every_shape, on_many_processes, rounds,
+};
+
+const PATH: &str = "/admin/keys/verifiers";
+const PAGE: &str = "/admin/keys";
+
+/// The answer of `GET /admin/keys/verifiers`.
+async fn verifiers(admin: &User) -> Value {
+    admin.get(PATH).await.expect(200).json()
+}
+
+/// The other verifiers than the replicas of the API, by user agent, and whether each has the key.
+async fn clients(admin: &User, kid: &str) -> Vec<(String, bool)> {
+    let listed = verifiers(admin).await;
+    let of_clients = listed["verifiers"].as_array().unwrap().iter();
+    let of_clients = of_clients.filter(|verifier| verifier["kind"] == "client");
+    let mut found: Vec<_> = of_clients
+        .map(|verifier| {
+            let has_it = verifier["kids"].as_array().unwrap().contains(&json!(kid));
+            (verifier["user_agent"].as_str().unwrap().to_owned(), has_it)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Waits until every replica of the API has reported that it has the staged key.
+async fn wait_until_apis_are_ready(world: &World, admin: &User) {
+    let all = world.api_ports().len();
+    eventually("a replica of the API lacks the staged key", async || {
+        verifiers(admin).await["api"] == json!({ "ready": all, "all": all })
+    })
+    .await;
+}
+
+/// Fetches the key set with this user agent, and waits until the issuer has stored that the client has the key.
+async fn fetch(world: &World, admin: &User, user_agent: &str, kid: &str) {
+    let client = client(world, user_agent);
+    client.get("/.well-known/jwks.json").await.expect(200);
+    let expected = (user_agent.to_owned(), true);
+    eventually("the fetch is not stored", async || {
+        clients(admin, kid).await.contains(&expected)
+    })
+    .await;
+}
+
+fn client(world: &World, user_agent: &str) -> Caller {
+    world.anyone().with("user-agent", user_agent)
+}
+
+async fn replicas_of_the_api_report_their_keys(shape: Shape) {
+    let world = World::start(shape).await;
+    let admin = world.user_with_role("admin").await;
+    wait_until_apis_are_ready(&world, &admin).await;
+    let listed = verifiers(&admin).await;
+    let staged = key_in_state(&world, "staged");
+    assert_eq!(listed["staged"], staged);
+    let mut kids = [key_in_state(&world, "active"), staged];
+    kids.sort();
+    for verifier in listed["verifiers"].as_array().unwrap() {
+        assert_eq!(verifier["kids"], json!(kids), "{verifier}");
+    }
+    rotate(&world);
+    wait_until_apis_are_ready(&world, &admin).await;
+    assert_eq!(verifiers(&admin).await["staged"], key_in_state(&world, "staged"));
+}
+
+async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    for round in 0..rounds(1, 20) {
+        // Signed in just now, as the form requires.
+        let admin = world.user_with_role("admin").await;
+        let before = key_in_state(&world, "staged");
+        let frozen = format!("billing-{round}");
+        fetch(&world, &admin, &frozen, &before).await;
+        rotate(&world);
+        let staged = key_in_state(&world, "staged");
+        for ready in ["mail-1", "mail-2"] {
+            fetch(&world, &admin, ready, &staged).await;
+        }
+        wait_until_apis_are_ready(&world, &admin).await;
+        let known = clients(&admin, &staged).await;
+        assert!(known.contains(&(frozen.clone(), false)), "{known:?}");
+        let early = expect_command_error(&world, &["keys", "rotate"]);
+        assert!(early.contains("may not sign"), "{early}");
+        world.advance(STAGING_TIME);
+
+        let listed = world.run(&["keys", "list"], "");
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let counts = format!("and at 2 of {} other clients", known.len());
+        assert!(listed.contains(&counts), "{listed}");
+        let refused = expect_command_error(&world, &["keys", "rotate"]);
+        for words in [&frozen, &staged, "--yes"] {
+            assert!(refused.contains(words), "{refused}");
+        }
+        assert!(!refused.contains("mail-"), "{refused}");
+        let active = key_in_state(&world, "active");
+        let refused = expect_command_error(&world, &["keys", "retire", &active]);
+        assert!(refused.contains(&frozen), "{refused}");
+        assert_eq!(key_in_state(&world, "staged"), staged);
+
+        let mut browser = admin.browser();
+        let page = browser.open(PAGE).await;
+        let text = page.visible_text();
+        assert!(text.contains(&frozen), "{}", page.reply);
+        let csrf = page.hidden("csrf").unwrap();
+        let unconfirmed = browser.submit(&page, &[("csrf", &csrf)]).await;
+        assert_eq!(unconfirmed.reply.status, 409, "{}", unconfirmed.reply);
+        assert!(
+            unconfirmed.visible_text().contains("A verifier lacks the staged key"),
+            "{}",
+            unconfirmed.reply
+        );
+        assert_eq!(key_in_state(&world, "staged"), staged);
+        let confirmed = browser
+            .submit(&page, &[("csrf", &csrf), ("despite_unready", "yes")])
+            .await;
+        assert_eq!(confirmed.reply.status, 303, "{}", confirmed.reply);
+        assert_eq!(key_in_state(&world, "active"), staged);
+        // Those who fetch the keys now are ready for the next rotation.
+        world.advance(STAGING_TIME);
+    }
+}
+
+async fn a_suspended_replica_of_the_api_is_named_before_a_rotation(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let admin = world.user_with_role("admin").await;
+    wait_until_apis_are_ready(&world, &admin).await;
+    let [suspended, ..] = world.api_ports()[..] else {
+        panic!("there is no API");
+    };
+    world.suspend(suspended);
+    let active = world.cli(&["keys", "rotate", "--yes", "--json"], "")["active"].clone();
+    let staged = key_in_state(&world, "staged");
+    assert_ne!(active, json!(staged));
+    eventually("the other replica is not ready", async || {
+        let listed = world.cli(&["keys", "verifiers", "--json"], "");
+        listed["api"] == json!({ "ready": 1, "all": 2 })
+    })
+    .await;
+    let listed = world.cli(&["keys", "verifiers", "--json"], "");
+    let name = listed["verifiers"][0]["name"].as_str().unwrap();
+    assert!(name.ends_with(&format!(":{suspended}")), "{listed}");
+    world.resume(suspended);
+    wait_until_apis_are_ready(&world, &admin).await;
+}
+
+async fn a_conditional_fetch_is_one_of_the_same_client(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let client = client(&world, "revalidates-1");
+    let first = client.get("/.well-known/jwks.json").await.expect(200);
+    let again = client.get("/.well-known/jwks.json");
+    again
+        .header("if-none-match", first.header("etag"))
+        .await
+        .expect(304);
+    eventually("the conditional fetch is not stored", async || {
+        let listed = verifiers(&admin).await;
+        let mut known = listed["verifiers"].as_array().unwrap().iter();
+        known.any(|verifier| verifier["user_agent"] == "revalidates-1" && verifier["revalidates"] == true)
+    })
+    .await;
+}
+
+async fn verifiers_are_forgotten_after_a_day_and_beyond_a_thousand(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    let admin = world.user_with_role("admin").await;
+    let staged = key_in_state(&world, "staged");
+    let db = world.db().await;
+    let fill = "INSERT INTO verifiers (kind, name, user_agent, kids, revalidates, seen_at)
+                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1500)
+                SELECT 'client', '192.0.2.1', CAST(n AS TEXT), 'none', FALSE, $1 + n FROM numbers";
+    execute!(db.writer(), fill, world.now().before(Duration::from_secs(3600))).unwrap();
+    assert_eq!(verifiers(&admin).await["verifiers"].as_array().unwrap().len(), 1_000);
+    let count = async || {
+        let count = "SELECT COUNT(*) FROM verifiers WHERE kind = 'client'";
+        let (count,) = fetch_one!(db.reader(), (i64,), count).unwrap();
+        count
+    };
+    let refused = expect_command_error(&world, &["keys", "rotate"]);
+    assert!(refused.contains(" more"), "{refused}");
+    world.advance(Duration::from_secs(24 * 3600));
+    assert!(clients(&admin, &staged).await.is_empty());
+    world.stop().await;
+    world.restart().await;
+    eventually("the verifiers are not deleted", async || count().await == 0).await;
+}
+
+on_every_shape!(
+    replicas_of_the_api_report_their_keys,
+    a_verifier_without_the_next_key_is_named_before_a_rotation,
+    a_conditional_fetch_is_one_of_the_same_client,
+    verifiers_are_forgotten_after_a_day_and_beyond_a_thousand,
+);
+
+on_many_processes!(a_suspended_replica_of_the_api_is_named_before_a_rotation);
