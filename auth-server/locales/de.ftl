@@ -452,6 +452,7 @@ list-next = Nächste Seite
 events = Sicherheitsereignisse
 events-any = alle
 events-select = Diese Ereignisse zeigen
+events-refused = { $field }: „{ $value }“ ist kein solcher Wert und wählt deshalb nichts aus. Korrigieren oder entfernen Sie ihn.
 events-none = Kein Ereignis passt zu diesen Bedingungen.
 events-end = Weitere Ereignisse, die zu diesen Bedingungen passen, gibt es nicht.
 events-all = Alle Ereignisse zeigen
@@ -466,6 +467,7 @@ event-by = durch
 event-client = App
 event-address = Adresse
 event-trace = Korrelations-ID
+event-success = gelungen
 event-failure = fehlgeschlagen
 event-count = { $n ->
     [one] { $n }-mal

@@ -440,6 +440,7 @@ list-next = Next page
 events = Security events
 events-any = any
 events-select = Show these events
+events-refused = { $field }: "{ $value }" is no such value, so that it selects nothing. Correct it, or remove it.
 events-none = No event fits these conditions.
 events-end = There are no more events that fit these conditions.
 events-all = Show all events
@@ -454,6 +455,7 @@ event-by = by
 event-client = App
 event-address = Address
 event-trace = Correlation id
+event-success = success
 event-failure = failure
 event-count = { $n ->
     [one] { $n } time

@@ -54,7 +54,7 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         failures
             .reply
             .text()
-            .contains("<option selected>failure</option>"),
+            .contains("<option value=\"failure\" selected>failure</option>"),
         "{}",
         failures.reply
     );
@@ -66,6 +66,20 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
     // A value with a control character, which a terminal could obey, is ignored.
     let unusual = browser.open(&format!("{PATH}?trace_id={id}&name=%03")).await;
     assert_eq!(shown(&unusual), 1, "{}", unusual.reply);
+    let mistyped = browser
+        .open(&format!("{PATH}?trace_id=%20{id}%20&since=yesterday&user_id=x"))
+        .await;
+    assert_eq!(shown(&mistyped), 1, "{}", mistyped.reply);
+    expect_words(
+        &mistyped,
+        200,
+        "User: \"x\" is no such value, so that it selects nothing. Correct it, or remove it.",
+    );
+    assert!(
+        mistyped.reply.text().contains("value=\"yesterday\""),
+        "{}",
+        mistyped.reply
+    );
     let none = browser.open(&format!("{PATH}?trace_id=none")).await;
     expect_words(&none, 200, "No event fits these conditions.");
 }

@@ -28,6 +28,7 @@ pub(crate) async fn show(
     Ok(pages::security_events(&pages::SecurityEventsPage {
         events: &page.items,
         filter: &list.filter,
+        refused: &list.refused,
         links: Links::of(&page, &list.page, paths::ADMIN_EVENTS),
         list_url: &list
             .page

@@ -2,6 +2,7 @@
 
 use super::{InTerminal, quoted};
 use crate::http::paths;
+use crate::pages::text::Text;
 use crate::pages::{render, text};
 use askama::Template;
 use audit::events::EventName;
@@ -15,6 +16,8 @@ pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) events: &'a [SecurityEvent],
     /// The condition on the events, which the form shows.
     pub(crate) filter: &'a Filter,
+    /// The parameters with invalid values.
+    pub(crate) refused: &'a [(&'static str, String)],
     pub(crate) links: Links,
     /// The URL of the list with its condition.
     pub(crate) list_url: &'a str,
@@ -25,10 +28,11 @@ pub(crate) struct SecurityEventsPage<'a> {
 #[template(path = "security_events.html")]
 struct SecurityEventsTemplate<'a> {
     names: &'static [EventName],
-    outcomes: [Outcome; 2],
+    outcomes: [(Outcome, Text<'static>); 2],
     filter: &'a Filter,
     /// The fields of the form for values that are typed.
     fields: Vec<Field>,
+    refusals: Vec<Text<'a>>,
     events: Vec<EventItem<'a>>,
     links: &'a Links,
     in_terminal: InTerminal,
@@ -93,11 +97,16 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         client: Selection::of_text("client_id", event.client_id.as_deref()),
         address: Selection::of_text("address", event.address.as_deref()),
     });
+    let fields = fields(page);
     let template = SecurityEventsTemplate {
         names: EventName::ALL,
-        outcomes: Outcome::ALL,
+        outcomes: [
+            (Outcome::Success, text::of("event-success")),
+            (Outcome::Failure, text::of("event-failure")),
+        ],
         filter: page.filter,
-        fields: fields(page.filter),
+        refusals: refusals(&fields, page.refused),
+        fields,
         events: events.collect(),
         links: &page.links,
         in_terminal: InTerminal::new(&command(page.filter), &quoted(page.list_url)),
@@ -106,11 +115,16 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     render(&text::of("events").plain(), &template)
 }
 
-fn fields(filter: &Filter) -> Vec<Field> {
-    let field = |name, label: text::Text<'_>, value: Option<String>| Field {
+/// Returns the fields with the values of the condition, and with those that are invalid, so that they can be corrected.
+fn fields(page: &SecurityEventsPage<'_>) -> Vec<Field> {
+    let filter = page.filter;
+    let refused = |name| page.refused.iter().find(|(refused, _)| *refused == name);
+    let field = |name, label: Text<'_>, value: Option<String>| Field {
         name,
         label: label.plain(),
-        value: value.unwrap_or_default(),
+        value: value
+            .or_else(|| refused(name).map(|(_, value)| value.clone()))
+            .unwrap_or_default(),
     };
     let id = |id: Option<i64>| id.map(|id| id.to_string());
     let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
@@ -127,6 +141,25 @@ fn fields(filter: &Filter) -> Vec<Field> {
         field("since", text::of("events-since"), time(filter.since)),
         field("until", text::of("events-until"), time(filter.until)),
     ]
+}
+
+/// Returns a message about each invalid value.
+fn refusals<'a>(fields: &[Field], refused: &'a [(&'static str, String)]) -> Vec<Text<'a>> {
+    let label = |name: &str| match name {
+        "name" => text::of("event-name").plain(),
+        "outcome" => text::of("event-outcome").plain(),
+        _ => {
+            let field = fields.iter().find(|field| field.name == name);
+            field.map_or_else(|| name.to_owned(), |field| field.label.clone())
+        }
+    };
+    let refused = refused.iter();
+    refused
+        .map(|(name, value)| {
+            let text = text::of("events-refused").with("field", label(name));
+            text.with("value", value)
+        })
+        .collect()
 }
 
 /// Returns the command that lists the same events, for a shell.

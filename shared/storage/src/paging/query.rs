@@ -11,11 +11,13 @@ const QUERY_CAPACITY: usize = 160;
 /// The longest value that the links to other pages repeat, in bytes. They are in the head of the response, which proxies limit.
 const MAX_LENGTH: usize = 512;
 
-/// A parsed query string. It records the valid filter and sort parameters that were read, for the links to other pages.
+/// A parsed query string. It records the valid filter and sort parameters that were read, for the links to other pages, and those whose
+/// values are all invalid.
 #[derive(Debug)]
 pub struct Query<'a> {
     parameters: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     accepted: Vec<(&'static str, String)>,
+    refused: Vec<(&'static str, String)>,
 }
 
 /// The requested page of a list.
@@ -64,19 +66,32 @@ impl<'a> Query<'a> {
         Self {
             parameters: form_urlencoded::parse(query.as_bytes()).collect(),
             accepted: Vec::new(),
+            refused: Vec::new(),
         }
     }
 
     /// Returns the first valid value of the parameter `name`, and records it for the links to other pages. A value of more than
     /// 512 bytes is not valid.
     pub fn first<T>(&mut self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
-        let (text, value) = self.find(name, |text| match text.len() > MAX_LENGTH {
+        let found = self.find(name, |text| match text.len() > MAX_LENGTH {
             true => None,
             false => parse(text),
-        })?;
+        });
+        let Some((text, value)) = found else {
+            let invalid = self.find(name, |text| (!text.is_empty()).then_some(()));
+            let invalid = invalid.map(|(text, ())| (name, text.chars().take(MAX_LENGTH).collect()));
+            self.refused.extend(invalid);
+            return None;
+        };
         let text = text.to_owned();
         self.accepted.push((name, text));
         Some(value)
+    }
+
+    /// Returns the parameters read by [`first`](Self::first) that have a value, but no valid one, with the first of their values, cut to 512
+    /// characters.
+    pub fn refused(&self) -> &[(&'static str, String)] {
+        &self.refused
     }
 
     /// Returns the first value of the parameter `name` that consists of ASCII digits, and records it. A number larger than

@@ -2,6 +2,7 @@
 
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
+use std::net::IpAddr;
 use storage::paging::{PageRequest, Query, Value};
 use utoipa::{IntoParams, ToSchema};
 
@@ -49,6 +50,8 @@ pub struct ListQuery {
     pub filter: Filter,
     /// The requested page.
     pub page: PageRequest,
+    /// The parameters with invalid values, which impose no condition.
+    pub refused: Vec<(&'static str, String)>,
 }
 
 impl ListQuery {
@@ -60,7 +63,7 @@ impl ListQuery {
             user_id: query.first("user_id", parse_id),
             administrator_id: query.first("administrator_id", parse_id),
             client_id: query.first("client_id", parse_text),
-            address: query.first("address", parse_text),
+            address: query.first("address", parse_address),
             trace_id: query.first("trace_id", parse_text),
             outcome: query.first("outcome", Outcome::named),
             since: query.first("since", parse_time),
@@ -68,6 +71,7 @@ impl ListQuery {
         };
         Self {
             filter,
+            refused: query.refused().to_vec(),
             page: query.page_request(),
         }
     }
@@ -91,22 +95,31 @@ impl Outcome {
     }
 }
 
-/// Parses a text that a column may contain, which has no control character.
+/// Parses a text that a column may contain, which has no control character. Blanks around it are left out.
 fn parse_text(text: &str) -> Option<String> {
+    let text = text.trim();
     let is_stored = !text.is_empty() && !text.contains(char::is_control);
     is_stored.then(|| text.to_owned())
 }
 
+/// Parses an IP address, which is stored in its canonical form, or the label of a network.
+fn parse_address(text: &str) -> Option<String> {
+    let address = text.trim().parse::<IpAddr>().ok();
+    let canonical = address.map(|address| address.to_canonical().to_string());
+    canonical.or_else(|| parse_text(text))
+}
+
 /// Parses a time in RFC 3339, or without seconds and in UTC.
 fn parse_time(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
     Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}:00Z")))
 }
 
 /// Parses the canonical form of an id, or of a pseudonym: an id after a minus sign.
 fn parse_id(text: &str) -> Option<i64> {
-    match text.strip_prefix('-') {
+    match text.trim().strip_prefix('-') {
         Some(number) => Some(-number.parse::<Id>().ok()?.get()),
-        None => Some(text.parse::<Id>().ok()?.get()),
+        None => Some(text.trim().parse::<Id>().ok()?.get()),
     }
 }
 
