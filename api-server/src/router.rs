@@ -11,7 +11,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use web::challenges::RouteScopes;
+use web::challenges::RouteCredentials;
 use web::{Cors, calls, cors, csrf, dpop, openapi, rate_limits};
 
 /// Returns the routes, each with the path that its handler declares. The routes of the API are served under the
@@ -54,20 +54,20 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     openapi::set_server(documents.get_openapi_mut(), &app.policy.url(""));
     let versioned = versions::serve(VERSIONS[0], versioned);
-    let scopes = RouteScopes::of(versioned.get_openapi());
+    let credentials = RouteCredentials::of(versioned.get_openapi());
     rate_limits::document(versioned)
-        .route_layer(from_fn_with_state((app.clone(), scopes), handle_call))
+        .route_layer(from_fn_with_state((app.clone(), credentials), handle_call))
         .merge(documents)
         .with_state(app)
 }
 
 /// Middleware of all versioned routes.
 async fn handle_call(
-    State((app, scopes)): State<(App, RouteScopes)>,
+    State((app, credentials)): State<(App, RouteCredentials)>,
     request: Request,
     next: Next,
 ) -> Response {
     let events = &app.identity.events;
-    let response = calls::handle(&app.cors, &app.rate_limiter, events, &scopes, request, next).await;
+    let response = calls::handle(&app.cors, &app.rate_limiter, events, &credentials, request, next).await;
     dpop::offer_scheme(&app.proofs, challenge::add_metadata_url(&app.policy, response))
 }

@@ -126,11 +126,17 @@ impl Command {
     /// Returns whether the command runs although the clock of this machine differs from that of the database: it reads, or it ends what
     /// may be lost or stolen.
     const fn runs_with_wrong_clock(&self) -> bool {
+        use clients::registration_tokens::Command as Tokens;
         use {clients::Command as Clients, keys::Command as Keys, users::Command as Users};
         matches!(
             self,
             Self::Users(Users::List { .. } | Users::Disable(_))
-                | Self::Clients(Clients::List { .. } | Clients::Show(_) | Clients::Disable(_))
+                | Self::Clients(
+                    Clients::List { .. }
+                        | Clients::Show(_)
+                        | Clients::Disable(_)
+                        | Clients::RegistrationTokens(Tokens::List { .. } | Tokens::Revoke { .. })
+                )
                 | Self::Keys(
                     Keys::List { .. }
                         | Keys::Verifiers { .. }

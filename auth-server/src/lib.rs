@@ -102,6 +102,7 @@ impl Issuer {
                 http: http.clone(),
                 keys: keys.clone(),
                 issuer: runtime.urls.issuer.clone(),
+                clock: clock.clone(),
             };
             tokio::spawn(clock.clone().run(move || logout.clone().run()));
             let device_authorization = match settings.device_authorization {

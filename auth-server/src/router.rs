@@ -19,7 +19,7 @@ use axum::routing::get;
 use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-use web::challenges::RouteScopes;
+use web::challenges::RouteCredentials;
 use web::error::record_security_events;
 use web::{Cors, calls, cors, openapi, rate_limits};
 
@@ -149,18 +149,18 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
 
 /// Adds the middleware of the routes that programs call.
 fn handled(routes: OpenApiRouter<App>, app: &App, cors: Cors) -> OpenApiRouter<App> {
-    let scopes = RouteScopes::of(routes.get_openapi());
-    let state = (app.clone(), cors, scopes);
+    let credentials = RouteCredentials::of(routes.get_openapi());
+    let state = (app.clone(), cors, credentials);
     rate_limits::document(routes).route_layer(from_fn_with_state(state, handle_call))
 }
 
 async fn handle_call(
-    State((app, cors, scopes)): State<(App, Cors, RouteScopes)>,
+    State((app, cors, credentials)): State<(App, Cors, RouteCredentials)>,
     request: Request,
     next: Next,
 ) -> Response {
     let events = &app.identity.events;
-    calls::handle(&cors, &app.rate_limiter, events, &scopes, request, next).await
+    calls::handle(&cors, &app.rate_limiter, events, &credentials, request, next).await
 }
 
 /// Returns the pages at paths that calls have too.

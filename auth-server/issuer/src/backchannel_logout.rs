@@ -10,6 +10,7 @@ use identity::logout_notices::{self, FailedAttempt, LogoutNotice};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
+use storage::clock_check::{ClockCheck, ClockDiffers};
 use storage::db::{Db, Error};
 
 /// The lifetime of a logout token, as recommended by §4.
@@ -30,6 +31,8 @@ pub struct LogoutDelivery {
     pub keys: Keyring,
     /// The issuer's URL.
     pub issuer: String,
+    /// The comparison of the clock, by which the tokens are valid, with that of the database.
+    pub clock: ClockCheck,
 }
 
 /// The claims of a logout token (§2.4).
@@ -98,8 +101,11 @@ impl Outbox for LogoutDelivery {
             return Ok(());
         };
         let url = self.http.guard().parse(&url)?;
+        let clock = self.clock.clock_for_request().await;
+        let clock = clock.ok().filter(|clock| !clock.differs());
+        let now = clock.ok_or_else(|| ClockDiffers.to_string())?.now();
         // A JWT has no character that a form encodes.
-        let form = format!("logout_token={}", self.sign(notice, clock::now())?);
+        let form = format!("logout_token={}", self.sign(notice, now)?);
         let answered = self.http.post_form(&url, form).await;
         let status = answered.map_err(|error| Failure {
             reason: format!("{}: {}", error.reason, error.detail),

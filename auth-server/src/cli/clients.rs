@@ -2,7 +2,7 @@
 
 mod arguments;
 mod output;
-mod registration_tokens;
+pub(super) mod registration_tokens;
 
 pub(super) use arguments::Command;
 

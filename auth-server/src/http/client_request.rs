@@ -74,8 +74,9 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
             kept.map_err(TokenError::from)?;
         }
         let client = authenticate(grants, &parts.headers, &params, context.now).await?;
-        if client.kind.is_confidential() {
-            rate_limits::by_client(&app.rate_limiter, &parts.extensions, &client.id)?;
+        match client.kind.is_confidential() {
+            true => rate_limits::by_client(&app.rate_limiter, &parts.extensions, &client.id)?,
+            false => rate_limits::require_address(&parts.extensions)?,
         }
         let request = params.read();
         let request = request.map_err(|error| TokenError::Internal(error.to_string()))?;

@@ -5,7 +5,8 @@
 //! any address for their account: one is left for the owner who has to reset a password.
 //!
 //! Links that confirm an address go to recipients who are unknown, so that a domain gets a limited number of them, whoever requests them
-//! and however many addresses they make up.
+//! and however many addresses they make up. One network causes a tenth of them at most, so that it does not keep the mails of the others
+//! from a large provider.
 
 use crate::services::Identity;
 use audit::mail::{Link, count_of_mailbox};
@@ -36,6 +37,10 @@ const PER_NETWORK: Window = Window {
 
 /// The time for which a link that confirms an address counts for the domain.
 const DOMAIN_WINDOW: Duration = Duration::from_secs(3600);
+/// The number of networks that can use up the links of a domain together.
+const NETWORKS_PER_DOMAIN: usize = 10;
+/// The least number of links to a domain that one network can cause, unless the domain gets fewer.
+const LEAST_SHARE: usize = 3;
 
 /// The reason why a mail was not sent.
 #[derive(Debug, thiserror::Error)]
@@ -90,19 +95,26 @@ pub(crate) async fn acquire_for_mailbox(
     ];
     if link != Link::PasswordReset {
         let (_, domain) = to.ascii_parts();
+        let limit = identity.confirmations_per_domain;
+        let share = (limit / NETWORKS_PER_DOMAIN).max(LEAST_SHARE).min(limit);
+        let of_domain = |key: String, limit| Count {
+            key,
+            window: Window {
+                limit,
+                length: DOMAIN_WINDOW,
+                rule: Rule::Throttle,
+            },
+        };
         counts.extend([
             Count {
                 key: format!("confirmations to {}", to.mailbox()),
                 window: CONFIRMATIONS_PER_MAILBOX,
             },
-            Count {
-                key: format!("confirmations to the domain {domain}"),
-                window: Window {
-                    limit: identity.confirmations_per_domain,
-                    length: DOMAIN_WINDOW,
-                    rule: Rule::Throttle,
-                },
-            },
+            of_domain(
+                format!("confirmations to the domain {domain} from {}", context.network()),
+                share,
+            ),
+            of_domain(format!("confirmations to the domain {domain}"), limit),
         ]);
     }
     Ok(identity.expiring.take(&counts, context.now).await?.is_none())

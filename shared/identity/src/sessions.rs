@@ -30,7 +30,7 @@ sql! {
                                     LIMIT 1 OFFSET $9) AS is_beyond";
     RENEW = "UPDATE sessions SET sid_hash = $3, created_at = $4, last_seen_at = $4, expires_at = $5, address = $6, user_agent = $7,
                                  amr = $8
-             WHERE sid_hash = $1 AND user_id = $2 AND expires_at > $4 AND last_seen_at > $9";
+             WHERE sid_hash = $1 AND user_id = $2";
     // Reads the table `users` too, which another module owns, so that a request takes one round trip.
     FIND = "SELECT s.id AS session_id, s.created_at AS signed_in_at, s.last_seen_at, s.expires_at, s.amr, u.password_change_required,
                    u.epoch, u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
@@ -148,10 +148,10 @@ pub async fn start(
     Ok((sid, announcements))
 }
 
-/// Renews the live session with the `sid` `former` if it is one of this user, who signed in again by these methods just now: it gets
+/// Renews the session with the `sid` `former` if it is one of this user, who signed in again by these methods just now: it gets
 /// a new `sid`, which this function returns, and the lifetime of a new session. The former `sid` ends. The id stays, and with it
-/// the codes and the refresh families. Returns `None`, without effect, if there is no such session; of several concurrent calls,
-/// one renews it.
+/// the codes and the refresh families, which live on although the session was unused for too long. Returns `None`, without effect, if
+/// there is no such session; of several concurrent calls, one renews it.
 pub(crate) async fn renew(
     tx: &mut Tx,
     former: &Secret,
@@ -172,7 +172,6 @@ pub(crate) async fn renew(
         context.address.map(|address| address.to_string()),
         context.user_agent.as_deref(),
         methods.as_str(),
-        now.before(lifetimes.idle),
     )?;
     Ok((renewed == 1).then_some(sid))
 }

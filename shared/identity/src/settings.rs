@@ -81,8 +81,8 @@ pub struct MailedLinkArgs {
           value_parser = parse_duration)]
     pub email_link_lifetime: Duration,
 
-    /// The largest number of mails an hour that confirm addresses of one domain. Further ones are not sent, and their users can request
-    /// them later.
+    /// The largest number of mails an hour that confirm addresses of one domain, of which one network causes a tenth at most. Further ones
+    /// are not sent, and their users can request them later.
     #[arg(long, env = "LATCHKEY_CONFIRMATIONS_PER_DOMAIN", global = true, default_value_t = 300, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub confirmations_per_domain: usize,

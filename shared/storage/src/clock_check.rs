@@ -1,12 +1,11 @@
 //! The comparison of this process's clock with that of the database. All processes compare times that others wrote, so
 //! a process whose clock differs must not decide by it whether a key, a code, a session or a token has expired.
 
-use crate::db::{Db, Error};
+use crate::db::{Db, Engine, Error};
 use crate::{fetch_one, sql};
 use foundation::clock::{Clock, Timestamp};
 use foundation::{clock, random};
 use std::future::pending;
-use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, watch};
@@ -32,51 +31,63 @@ const MAX_FIRST_PAUSE: Duration = Duration::from_millis(500);
 pub struct ClockCheck {
     db: Db,
     last: Arc<watch::Sender<Measurement>>,
-    /// Held during a measurement for a request, so that one request measures for all.
-    measuring: Arc<Mutex<()>>,
+    /// The time of the last measurement for a request. Locked during a measurement, so that one request measures for all.
+    measured_for_request: Arc<Mutex<Option<Instant>>>,
 }
 
-/// The result of a measurement and the time at which it ended, by both clocks of this machine.
+/// The result of the last successful measurement and the time at which it ended, by both clocks of this machine.
 #[derive(Clone, Copy, Debug)]
 struct Measurement {
-    agreement: Agreement,
+    /// The microseconds by which the clock of this machine was ahead of that of the database, negative if it was behind; `None` if it was
+    /// never measured.
+    ahead_by: Option<i64>,
     wall: Timestamp,
     monotonic: Instant,
 }
 
-/// The agreement of the clock with that of the database.
+/// The agreement of the clock with that of the database, which the log tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Agreement {
     /// Within [`MAX_UNREPORTED_DIFFERENCE`].
     Close,
     /// Within [`MAX_DIFFERENCE`].
     Sufficient,
-    /// Beyond [`MAX_DIFFERENCE`]. The clock of this machine is ahead by these microseconds, or behind if they are negative.
-    None(i64),
-    /// Not measured yet.
-    Unknown,
-}
-
-impl Agreement {
-    const fn is_sufficient(self) -> bool {
-        matches!(self, Self::Close | Self::Sufficient)
-    }
+    /// Beyond [`MAX_DIFFERENCE`].
+    None,
 }
 
 impl Measurement {
-    fn ended(agreement: Agreement) -> Self {
+    fn ended(ahead_by: Option<i64>) -> Self {
         Self {
-            agreement,
+            ahead_by,
             wall: clock::now(),
             monotonic: Instant::now(),
         }
     }
 
-    /// Returns the time by which the wall clock was set since, forward or back.
-    fn set_since(&self) -> Duration {
-        let by_monotonic = self.wall.after(self.monotonic.elapsed());
-        let by_wall = clock::now();
-        by_wall.since(by_monotonic).max(by_monotonic.since(by_wall))
+    /// Returns the microseconds by which the clock of this machine is ahead of that of the database now: those that were measured, and
+    /// those by which the wall clock was set since, which the monotonic clock tells.
+    fn ahead_by_now(&self) -> Option<i64> {
+        let unset = self.wall.after(self.monotonic.elapsed());
+        let set_by = clock::now().micros().saturating_sub(unset.micros());
+        Some(self.ahead_by?.saturating_add(set_by))
+    }
+
+    fn agreement(&self) -> Option<Agreement> {
+        self.ahead_by.map(agreement_at)
+    }
+
+    fn is_sufficient(&self) -> bool {
+        self.agreement().is_some_and(|agreement| agreement != Agreement::None)
+    }
+}
+
+/// Returns the agreement of two clocks that differ by these microseconds.
+fn agreement_at(ahead_by: i64) -> Agreement {
+    match length(ahead_by) {
+        length if length > MAX_DIFFERENCE => Agreement::None,
+        length if length > MAX_UNREPORTED_DIFFERENCE => Agreement::Sufficient,
+        _ => Agreement::Close,
     }
 }
 
@@ -92,53 +103,65 @@ impl ClockCheck {
     /// Creates a check. On PostgreSQL it fails until the first [`measure`](Self::measure). On SQLite it always
     /// succeeds, because the database has the clock of this machine.
     pub fn new(db: Db) -> Self {
-        let agreement = db.engine().choose(Agreement::Close, Agreement::Unknown);
+        let ahead_by = db.engine().choose(Some(0), None);
         Self {
             db,
-            last: Arc::new(watch::Sender::new(Measurement::ended(agreement))),
-            measuring: Arc::default(),
+            last: Arc::new(watch::Sender::new(Measurement::ended(ahead_by))),
+            measured_for_request: Arc::default(),
         }
     }
 
-    /// Fails if the clock differed at the last measurement, or if it was never measured.
+    /// Fails if the clock differs, as it was measured and set since, or if it was never measured.
     pub fn check(&self) -> Result<(), ClockDiffers> {
-        match self.last.borrow().agreement.is_sufficient() {
-            true => Ok(()),
-            false => Err(ClockDiffers),
+        match self.clock()?.differs() {
+            false => Ok(()),
+            true => Err(ClockDiffers),
         }
     }
 
-    /// Returns the clock by which to judge what may be done although the clock of this machine differs: that of the database, as last
-    /// measured. Fails if it was never measured.
+    /// Returns the clock by which to judge what may be done although the clock of this machine differs: that of the database, as it was
+    /// measured last. Fails if it was never measured.
     pub fn clock(&self) -> Result<Clock, ClockDiffers> {
-        match self.last.borrow().agreement {
-            Agreement::Close | Agreement::Sufficient => Ok(Clock::default()),
-            Agreement::None(ahead_by) => Ok(Clock::of_database(ahead_by)),
-            Agreement::Unknown => Err(ClockDiffers),
-        }
+        let ahead_by = self.ahead_by_now().ok_or(ClockDiffers)?;
+        Ok(match agreement_at(ahead_by) {
+            Agreement::Close | Agreement::Sufficient => Clock::default(),
+            Agreement::None => Clock::of_database(ahead_by),
+        })
     }
 
     /// Returns the clock as [`clock`](Self::clock) does, for a request that may be about to sign something. If the clock of this
-    /// machine was set since the last measurement, which its monotonic clock tells, measures it first.
+    /// machine was set since the last measurement, measures it first, once a second if the database does not answer.
     pub async fn clock_for_request(&self) -> Result<Clock, ClockDiffers> {
         if self.was_set() {
-            let _one_at_a_time = self.measuring.lock().await;
-            if self.was_set() {
+            let mut measured = self.measured_for_request.lock().await;
+            let is_recent = measured.is_some_and(|at| at.elapsed() < REPEAT_INTERVAL);
+            if !is_recent && self.was_set() {
                 // The result is read below.
                 let _ = self.measure().await;
+                *measured = Some(Instant::now());
             }
         }
         self.clock()
     }
 
+    fn ahead_by_now(&self) -> Option<i64> {
+        let last = *self.last.borrow();
+        match self.db.engine() {
+            // The database has the clock of this machine.
+            Engine::Sqlite(()) => last.ahead_by,
+            Engine::Postgres(()) => last.ahead_by_now(),
+        }
+    }
+
+    /// Returns whether the clock, which agreed at the last measurement, was set so that it differs.
     fn was_set(&self) -> bool {
-        let compares = self.db.engine().choose(false, true);
-        compares && self.last.borrow().set_since() > MAX_DIFFERENCE
+        let differs = self.ahead_by_now().is_some_and(|ahead_by| agreement_at(ahead_by) == Agreement::None);
+        differs && self.last.borrow().is_sufficient()
     }
 
     /// Measures the clock, and logs a change of the result. Fails if the clock differs by more than 30 s in two
     /// measurements a second apart: a single one may fall into the moment at which a clock is set. If the database does
-    /// not answer, the previous result holds.
+    /// not answer, the previous result holds, and what the clock was set by since.
     pub async fn measure(&self) -> Result<(), ClockDiffers> {
         let mut ahead_by = self.ahead_by().await;
         if ahead_by
@@ -150,11 +173,7 @@ impl ClockCheck {
         }
         match ahead_by {
             Ok(ahead_by) => self.record(ahead_by),
-            Err(error) => {
-                tracing::warn!(%error, "cannot compare the clock with that of the database");
-                self.last
-                    .send_modify(|last| *last = Measurement::ended(last.agreement));
-            }
+            Err(error) => tracing::warn!(%error, "cannot compare the clock with that of the database"),
         }
         self.check()
     }
@@ -178,9 +197,9 @@ impl ClockCheck {
         let mut last = self.last.subscribe();
         loop {
             // The sender cannot be dropped, because `self` has it.
-            let _ = last.wait_for(|last| last.agreement.is_sufficient()).await;
+            let _ = last.wait_for(Measurement::is_sufficient).await;
             let until_it_differs = async {
-                let _ = last.wait_for(|last| !last.agreement.is_sufficient()).await;
+                let _ = last.wait_for(|last| !last.is_sufficient()).await;
             };
             let forever = async {
                 tokio::time::sleep(random::duration_up_to(MAX_FIRST_PAUSE)).await;
@@ -212,16 +231,12 @@ impl ClockCheck {
 
     /// Stores the result of a measurement, and logs it if it is new.
     fn record(&self, ahead_by: i64) {
-        let agreement = match length(ahead_by) {
-            length if length > MAX_DIFFERENCE => Agreement::None(ahead_by),
-            length if length > MAX_UNREPORTED_DIFFERENCE => Agreement::Sufficient,
-            _ => Agreement::Close,
-        };
-        let former = self.last.send_replace(Measurement::ended(agreement));
-        let is_new = mem::discriminant(&former.agreement) != mem::discriminant(&agreement);
+        let agreement = agreement_at(ahead_by);
+        let former = self.last.send_replace(Measurement::ended(Some(ahead_by)));
+        let is_new = former.agreement() != Some(agreement);
         let seconds = length(ahead_by).as_secs_f64();
         match agreement {
-            Agreement::None(_) if is_new => {
+            Agreement::None if is_new => {
                 tracing::error!(
                     seconds,
                     "{ClockDiffers}. Until then this process grants, signs and rotates nothing, and serves only keys, metadata, sign-out and revocations"

@@ -15,6 +15,8 @@ use std::time::Duration;
 pub const WINDOW: Duration = Duration::from_secs(60);
 /// The largest number of counts, which take some tens of megabytes.
 const CAPACITY: usize = 100_000;
+/// The number of limits after which a caller only causes load.
+const FLOOD: u32 = 10;
 /// The name of the limit by address.
 const ADDRESS: &str = "address";
 
@@ -47,6 +49,8 @@ pub struct Decision {
     pub limit: Limit,
     /// Whether the request is within the limit.
     pub is_allowed: bool,
+    /// Whether there were more than ten times as many requests as the limit allows.
+    pub is_flood: bool,
     /// The number of further requests that are allowed in this window.
     pub remaining: u32,
     /// The time until the next window begins.
@@ -105,24 +109,22 @@ impl RateLimiter {
         Some(self.count_request(principal, Limit { name, quota }, now))
     }
 
-    /// Counts a request of a client that has authenticated under its `client_id`, and takes it back from the network of the address under
-    /// which [`by_address`](Self::by_address) counted it at the same time `now`. Returns `None` if requests are not limited.
-    pub fn by_client(&self, client_id: &str, address: Option<IpAddr>, now: Timestamp) -> Option<Decision> {
-        let quotas = self.quotas?;
-        if let Some(address) = address {
-            self.take_back(&network::of_address(address), ADDRESS, now);
-        }
+    /// Counts a request of a client that has authenticated, under its `client_id`. Returns `None` if requests are not limited.
+    pub fn by_client(&self, client_id: &str, now: Timestamp) -> Option<Decision> {
         let limit = Limit {
             name: "client",
-            quota: quotas.client,
+            quota: self.quotas?.client,
         };
         Some(self.count_request(client_id, limit, now))
     }
 
-    /// Takes back a request that was counted at `now`, unless its count was evicted since.
-    fn take_back(&self, caller: &str, limit_name: &str, now: Timestamp) {
+    /// Takes back a request that [`by_address`](Self::by_address) counted at `now`, unless its count was evicted since.
+    pub fn take_back_from_address(&self, address: IpAddr, now: Timestamp) {
+        if self.quotas.is_none() {
+            return;
+        }
         let mut counts = lock(&self.counts);
-        let count = counts.get_mut(&key_of(limit_name, caller));
+        let count = counts.get_mut(&key_of(ADDRESS, &network::of_address(address)));
         if let Some(count) = count.filter(|count| count.window == window_at(now)) {
             count.requests = count.requests.saturating_sub(1);
             count.unshared = count.unshared.saturating_sub(1);
@@ -151,6 +153,7 @@ impl RateLimiter {
         Decision {
             limit,
             is_allowed: count.requests <= limit.quota,
+            is_flood: count.requests > limit.quota.saturating_mul(FLOOD),
             remaining: limit.quota.saturating_sub(count.requests),
             resets_in: start_of(window + 1).since(now),
         }
@@ -242,14 +245,15 @@ mod tests {
         let by_address = |now| limiter.by_address(address, now).unwrap().remaining;
         for remaining in (0..QUOTAS.client).rev() {
             assert_eq!(by_address(at(0)), QUOTAS.address - 1);
-            let decision = limiter.by_client("a", Some(address), at(0)).unwrap();
+            limiter.take_back_from_address(address, at(0));
+            let decision = limiter.by_client("a", at(0)).unwrap();
             assert_eq!((decision.limit.name, decision.remaining), ("client", remaining));
             assert!(decision.is_allowed);
         }
-        assert!(!limiter.by_client("a", None, at(0)).unwrap().is_allowed);
+        assert!(!limiter.by_client("a", at(0)).unwrap().is_allowed);
         assert_eq!(by_address(at(0)), QUOTAS.address - 1);
         assert_eq!(by_address(at(60)), QUOTAS.address - 1);
-        assert!(limiter.by_client("b", Some(address), at(0)).unwrap().is_allowed);
+        limiter.take_back_from_address(address, at(0));
         assert_eq!(
             by_address(at(60)),
             QUOTAS.address - 2,

@@ -83,12 +83,13 @@ pub struct RateLimitArgs {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_writes: u32,
 
-    /// The number of requests allowed per minute from one address (IPv6: from one /64).
+    /// The number of requests allowed per minute from one address (IPv6: from one /64). Those of apps that authenticate, and those with an
+    /// access token, are not counted.
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_ADDRESS", global = true, default_value_t = 600, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_address: u32,
 
-    /// The number of requests allowed per minute for one app that authenticates at the issuer. They are not counted under its address.
+    /// The number of requests allowed per minute for one app that authenticates at the issuer.
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_CLIENT", global = true, default_value_t = 3000, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_client: u32,

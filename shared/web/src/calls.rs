@@ -1,6 +1,6 @@
 //! The middleware of the routes that scripts and programs call.
 
-use crate::challenges::{Route, RouteScopes};
+use crate::challenges::{Route, RouteCredentials};
 use crate::context::request_context;
 use crate::{Cors, dpop, error, rate_limits};
 use audit::events::EventRecorder;
@@ -17,21 +17,26 @@ pub async fn handle(
     cors: &Cors,
     limiter: &RateLimiter,
     events: &EventRecorder,
-    scopes: &RouteScopes,
+    credentials: &RouteCredentials,
     request: Request,
     next: Next,
 ) -> Response {
-    let request = cors.add_to_response(request).await;
+    let mut request = cors.add_to_response(request).await;
     let context = match request_context(request.extensions()) {
         Ok(context) => Arc::clone(context),
         Err(error) => return error.into_response(),
     };
-    if let Err(error) = rate_limits::count_address(limiter, &request) {
-        return error.into_response();
-    }
-    let (route, is_dpop) = (Route::of(&request), dpop::has_scheme(request.headers()));
+    let route = Route::of(&request);
+    let pending = match rate_limits::count_call(limiter, &mut request, credentials.kind(&route)) {
+        Ok(pending) => pending,
+        Err(error) => return error.into_response(),
+    };
+    let is_dpop = dpop::has_scheme(request.headers());
     let response = dpop::adapt_challenge(is_dpop, next.run(request).await);
+    if let Some(limited) = pending.and_then(|pending| pending.unless_authenticated()) {
+        return limited.into_response();
+    }
     let mut response = error::record_security_event(events, &context, response).await;
-    scopes.name_in(&mut response, route);
+    credentials.name_scope_in(&mut response, &route);
     response
 }

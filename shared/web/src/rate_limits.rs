@@ -1,15 +1,18 @@
 //! Rate limits over HTTP: the `RateLimit` and `RateLimit-Policy` headers
 //! (draft-ietf-httpapi-ratelimit-headers) and 429.
 
+use crate::challenges::CredentialKind;
 use crate::context::request_context;
 use crate::error::{Code, Error};
 use crate::openapi::error_responses::add_to_operations;
 use crate::{DeferredHeaders, error};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderName, HeaderValue, Method};
+use axum::http::{Extensions, HeaderName, HeaderValue, Method, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use storage::rate_limits::{Decision, RateLimiter, WINDOW};
 use utoipa_axum::router::OpenApiRouter;
 
@@ -28,6 +31,21 @@ pub fn limit_by_address<S: Clone + Send + Sync + 'static>(
 pub fn document<S: Clone + Send + Sync + 'static>(mut routes: OpenApiRouter<S>) -> OpenApiRouter<S> {
     add_to_operations(routes.get_openapi_mut(), &[Code::RateLimited]);
     routes
+}
+
+/// The pending decision about a request from an address that is over its limit. The limit does not concern it if its credentials are
+/// accepted.
+#[derive(Clone, Debug)]
+pub(crate) struct PendingDecision {
+    limited: Error,
+    is_authenticated: Arc<AtomicBool>,
+}
+
+impl PendingDecision {
+    /// Returns the 429, unless the credentials of the request were accepted.
+    pub(crate) fn unless_authenticated(&self) -> Option<Error> {
+        (!self.is_authenticated.load(Ordering::Relaxed)).then(|| self.limited.clone())
+    }
 }
 
 /// Middleware: counts the request under the client's address.
@@ -50,20 +68,77 @@ pub(crate) fn count_address(limiter: &RateLimiter, request: &Request) -> Result<
     }
 }
 
-/// Counts the request of a client that has authenticated under the client and no longer under the address from which it came: the
-/// back end of an app calls for all its users from one address. Fails with 429 if the client is over its limit.
-pub fn by_client(limiter: &RateLimiter, extensions: &Extensions, client_id: &str) -> Result<(), Error> {
+/// Counts a call under the client's address, like [`count_address`]. If the address is over its limit, a call with credentials of the kind
+/// that the route needs is decided when they are checked: the back end of an app calls for all its users from one address, and others at
+/// that address must not be able to stop it. Of a flood, nothing is let through.
+pub(crate) fn count_call(
+    limiter: &RateLimiter,
+    request: &mut Request,
+    credentials: Option<CredentialKind>,
+) -> Result<Option<PendingDecision>, Error> {
+    let context = Arc::clone(request_context(request.extensions())?);
+    let address = context.address.filter(|_| request.method() != Method::OPTIONS);
+    let Some(decision) = address.and_then(|address| limiter.by_address(address, context.now)) else {
+        return Ok(None);
+    };
+    let is_flood = decision.is_flood;
+    match apply(Some(decision), request.extensions()) {
+        Err(limited) if !is_flood && may_authenticate(request, credentials) => {
+            let pending = PendingDecision {
+                limited,
+                is_authenticated: Arc::default(),
+            };
+            request.extensions_mut().insert(pending.clone());
+            Ok(Some(pending))
+        }
+        counted => counted.map(|()| None),
+    }
+}
+
+/// Returns whether a request may have credentials of this kind, without which it has no effect.
+fn may_authenticate(request: &Request, credentials: Option<CredentialKind>) -> bool {
+    match credentials {
+        // They may be in the body. Before it acts for a client without credentials, the route calls `require_address`.
+        Some(CredentialKind::Client) => true,
+        Some(CredentialKind::Token) => request.headers().contains_key(header::AUTHORIZATION),
+        None => false,
+    }
+}
+
+/// Fails with 429 if the decision about the request is pending, because its client has no credentials.
+pub fn require_address(extensions: &Extensions) -> Result<(), Error> {
+    match extensions.get::<PendingDecision>() {
+        Some(pending) => Err(pending.limited.clone()),
+        None => Ok(()),
+    }
+}
+
+/// Takes back the count of the request under the address from which it came, because its credentials were accepted.
+fn settle_address(limiter: &RateLimiter, extensions: &Extensions) -> Result<(), Error> {
     let context = request_context(extensions)?;
-    let decision = limiter.by_client(client_id, context.address, context.now);
+    if let Some(address) = context.address {
+        limiter.take_back_from_address(address, context.now);
+    }
     if let Some(deferred) = extensions.get::<DeferredHeaders>() {
         deferred.remove(&RATE_LIMIT_POLICY);
         deferred.remove(&RATE_LIMIT);
     }
-    apply(decision, extensions)
+    if let Some(pending) = extensions.get::<PendingDecision>() {
+        pending.is_authenticated.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Counts the request of a client that has authenticated under the client and no longer under the address from which it came. Fails with
+/// 429 if the client is over its limit.
+pub fn by_client(limiter: &RateLimiter, extensions: &Extensions, client_id: &str) -> Result<(), Error> {
+    settle_address(limiter, extensions)?;
+    apply(limiter.by_client(client_id, request_context(extensions)?.now), extensions)
 }
 
 /// Counts the request under its principal, and adds the `RateLimit` headers to its response. The principal is a user
-/// (`client_id` is empty), a client (`user_id` is `None`), or a user with a client. Fails with 429 if it is over its limit.
+/// (`client_id` is empty), a client (`user_id` is `None`), or a user with a client. With an access token, so with a client, the request is no
+/// longer counted under the address from which it came. Fails with 429 if the principal is over its limit.
 pub fn by_principal(
     limiter: &RateLimiter,
     parts: &Parts,
@@ -72,6 +147,9 @@ pub fn by_principal(
 ) -> Result<(), Error> {
     if !limiter.is_on() {
         return Ok(());
+    }
+    if !client_id.is_empty() {
+        settle_address(limiter, &parts.extensions)?;
     }
     let context = request_context(&parts.extensions)?;
     let user_id = user_id.map(|id| id.to_string()).unwrap_or_default();

@@ -4,7 +4,7 @@
 use axum::http::Method;
 
 /// The methods and paths, in which `*` stands for any segment. `GET` includes `HEAD`.
-const ROUTES: [(&str, &str); 35] = [
+const ROUTES: [(&str, &str); 37] = [
     // Keys and metadata.
     ("GET", "/.well-known/*"),
     ("GET", "/openapi.json"),
@@ -22,6 +22,7 @@ const ROUTES: [(&str, &str); 35] = [
     ("DELETE", "/me/grants/*"),
     ("GET", "/account"),
     ("POST", "/account/sessions/end"),
+    ("POST", "/account/sessions/end-others"),
     ("POST", "/account/apps/disconnect"),
     // Revocation, and introspection, which describes no token as active.
     ("POST", "/revoke"),
@@ -40,6 +41,7 @@ const ROUTES: [(&str, &str); 35] = [
     ("GET", "/admin/consents"),
     ("DELETE", "/admin/consents/*"),
     ("GET", "/admin/keys"),
+    ("GET", "/admin/keys/verifiers"),
     ("POST", "/admin/keys/*/retirements"),
     ("POST", "/admin/keys/retire"),
     ("GET", "/admin/registration-tokens"),
@@ -85,6 +87,7 @@ mod tests {
             (Method::OPTIONS, "/token"),
             (Method::POST, "/v1/logout"),
             (Method::DELETE, "/v1/me/sessions/7"),
+            (Method::POST, "/account/sessions/end-others"),
             (Method::POST, "/admin/users/7/disablements"),
             (Method::POST, "/admin/keys/retire"),
         ] {

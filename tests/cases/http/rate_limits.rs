@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::time::Duration;
 use tests::{
-    App, Call, Caller, Reply, Shape, SharedWorld, World, WorldBuilder, on_every_shape, on_many_processes,
+    App, Call, Caller, Reply, Shape, SharedWorld, Tokens, World, WorldBuilder, on_every_shape, on_many_processes,
 };
 
 const READS: u32 = 8;
@@ -201,6 +201,47 @@ async fn authenticated_clients_are_counted_by_their_own_name(shape: Shape) {
     expect_rate_limited(exhaust(ADDRESS, refresh).await, "address", ADDRESS);
 }
 
+/// Whoever shares the address of the back end of an app, and exhausts its limit, does not stop the app.
+async fn a_flood_from_its_address_does_not_stop_an_app(shape: Shape) {
+    let setup = limited(shape)
+        .env("LATCHKEY_RATE_LIMIT_READS", "1000")
+        .env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
+    let world = setup.start().await;
+    let address = at(&world, "192.0.2.1");
+    let (app, ann) = (world.app().kind("web").register(), world.user().await);
+    let tokens = app.tokens(&ann, "posts:read").await;
+    expect_rate_limited(
+        exhaust(ADDRESS, || address.get("/posts")).await,
+        "address",
+        ADDRESS,
+    );
+    let refreshed = Tokens::parse(app.refresh(&address, &tokens.refresh).await);
+    app.client_call(&address, "/introspect", &[("token", &refreshed.access)])
+        .await
+        .expect(200);
+    let bearer = address.bearer(&refreshed.access);
+    for _ in 0..2 * ADDRESS {
+        let reply = bearer.get("/protected").await.expect(200);
+        assert!(!reply.header("ratelimit").contains("address"), "{reply}");
+    }
+    // Credentials that are not accepted do not lift the limit, with any method of authentication.
+    let wrong = App {
+        secret: Some("wrong".to_owned()),
+        ..app.clone()
+    };
+    let refused = wrong.client_call(&address, "/introspect", &[("token", "x")]).await;
+    expect_rate_limited(refused, "address", ADDRESS);
+    let forged = address.bearer("forged").get("/protected").await;
+    expect_rate_limited(forged, "address", ADDRESS);
+    // A flood is stopped before its credentials are looked at.
+    expect_rate_limited(
+        exhaust(ADDRESS * 10, || address.get("/posts")).await,
+        "address",
+        ADDRESS,
+    );
+    expect_rate_limited(bearer.get("/protected").await, "address", ADDRESS);
+}
+
 async fn rate_limit_errors_are_readable_by_browsers(shape: Shape) {
     let setup = limited(shape).env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
     let world = setup.start().await;
@@ -263,6 +304,7 @@ on_every_shape!(
     each_client_of_a_user_is_counted_separately,
     addresses_have_a_limit,
     authenticated_clients_are_counted_by_their_own_name,
+    a_flood_from_its_address_does_not_stop_an_app,
     rate_limit_errors_are_readable_by_browsers,
     limits_are_off_on_loopback_by_default,
 );

@@ -4,7 +4,7 @@ mod served_requests;
 
 use std::time::Duration;
 use storage::{execute, fetch_all};
-use tests::{Shape, StubServer, World, eventually, on_postgresql, on_shapes};
+use tests::{Shape, StubServer, World, eventually, on_many_processes, on_postgresql, on_shapes};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -54,6 +54,46 @@ async fn a_process_grants_nothing_while_its_clock_differs(shape: Shape) {
     user.get("/me").await.expect(200);
     world.expect_accepted(&tokens.access).await;
     app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+}
+
+/// Without the database, the monotonic clock of the machine tells that its clock was set.
+async fn a_clock_that_is_set_while_the_database_is_away_is_noticed(shape: Shape) {
+    let setup = World::builder(shape).default_time_limits().own_postgres();
+    let world = setup.clock().start().await;
+    let (user, app) = world.user_and_app().await;
+    let tokens = app.tokens(&user, "posts:read").await;
+    world.postgres().suspend();
+    world.set_programs_back(61 * MINUTE);
+    for api in world.at_each_api(&world.anyone().bearer(&tokens.access)) {
+        for _ in 0..3 {
+            let refused = api.get("/protected").may_fail().await;
+            refused.expect_error(503, "dependency_unavailable");
+        }
+    }
+    let keys = world.anyone().get("/.well-known/jwks.json").await;
+    keys.expect(200);
+    world.advance_programs(61 * MINUTE);
+    world.postgres().resume();
+    eventually("the right clock is not noticed", async || is_ready(&world).await).await;
+    world.expect_accepted(&tokens.access).await;
+}
+
+/// Each of two differences alone would be small enough.
+async fn a_difference_and_a_clock_that_is_set_add_up(shape: Shape) {
+    const PART: Duration = Duration::from_secs(25);
+    let world = World::builder(shape).clock().start().await;
+    let user = world.user().await;
+    world.advance_programs(PART);
+    eventually("a process did not measure the difference", async || {
+        let measured = "the clock of this machine differs from that of the database";
+        world.log().matches(measured).count() >= world.pids().len()
+    })
+    .await;
+    world.advance_programs(PART);
+    for api in world.at_each_api(&user) {
+        let refused = api.get("/me").may_fail().await;
+        refused.expect_error(503, "dependency_unavailable");
+    }
 }
 
 async fn is_ready(world: &World) -> bool {
@@ -144,7 +184,10 @@ async fn a_small_difference_is_reported(shape: Shape) {
 
 on_shapes!(a_process_begins_no_delivery_while_its_clock_differs: postgres Postgres);
 on_postgresql!(
+    a_difference_and_a_clock_that_is_set_add_up,
     a_process_grants_nothing_while_its_clock_differs,
     a_process_deletes_nothing_while_its_clock_differs,
     a_small_difference_is_reported,
 );
+
+on_many_processes!(a_clock_that_is_set_while_the_database_is_away_is_noticed);

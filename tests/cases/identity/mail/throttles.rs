@@ -159,6 +159,28 @@ async fn unknown_recipients_of_a_domain_get_a_limited_number_of_mails(shape: Sha
     world.mail(&addresses[4], CONFIRM, 1).await;
 }
 
+/// One network that makes up addresses of a provider does not keep the mails of other people from it.
+async fn a_network_uses_up_a_tenth_of_the_mails_of_a_domain(shape: Shape) {
+    let setup = World::builder(shape).flag("--confirmations-per-domain", "40");
+    let world = setup.flag("--trusted-proxies", "127.0.0.1").start().await;
+    let sign_up = async |network: &str, email: &str| {
+        let caller = world.anyone().with("x-forwarded-for", network);
+        let body = json!({ "email": email, "password": PASSWORD });
+        caller.post("/users").json(&body).await.expect(201);
+    };
+    let made_up: Vec<String> = (0..6).map(|n| format!("made-up-{n}@example.org")).collect();
+    for address in &made_up {
+        sign_up("198.51.100.1", address).await;
+    }
+    sign_up("198.51.100.2", "ann@example.org").await;
+    sign_up("198.51.100.1", "ann@elsewhere.test").await;
+    world.mail("ann@example.org", CONFIRM, 1).await;
+    world.mail("ann@elsewhere.test", CONFIRM, 1).await;
+    world.wait_until_mailed().await;
+    let mailed = made_up.iter().map(|address| world.mails(address).len());
+    assert_eq!(mailed.sum::<usize>(), 4);
+}
+
 async fn address_changes_cannot_flood_a_mailbox(world: SharedWorld) {
     let (ann, unknown) = (world.sign_up().await, world.fresh_email());
     for _ in 0..5 {
@@ -182,6 +204,7 @@ on_every_shape!(
     a_confirmed_mailbox_gets_twenty_mails_an_hour,
     address_changes_leave_a_reset_link,
     a_client_address_requests_twenty_mails_per_15_minutes,
+    a_network_uses_up_a_tenth_of_the_mails_of_a_domain,
     address_changes_cannot_flood_a_mailbox,
     subaddresses_share_the_budget_of_their_mailbox,
     unknown_recipients_of_a_domain_get_a_limited_number_of_mails,

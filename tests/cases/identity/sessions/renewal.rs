@@ -199,24 +199,31 @@ async fn a_sign_in_races_with_a_logout(world: SharedWorld) {
 }
 
 /// A session that has ended gives nothing to the next one.
-async fn an_ended_session_is_not_renewed(shape: Shape) {
-    let world = World::builder(shape).clock().start().await;
+async fn a_session_that_was_signed_out_is_not_renewed(world: SharedWorld) {
     let user = world.user().await;
-    let (by_logout, unused) = (
-        world.log_in(&user.email, PASSWORD).await,
-        world.log_in(&user.email, PASSWORD).await,
-    );
-    let ids = [
-        current(&by_logout).await["id"].clone(),
-        current(&unused).await["id"].clone(),
-    ];
-    by_logout.post("/logout").await.expect(204);
-    let next = with_sid(&world, &user, &sign_in_over(&by_logout, &user.email).await);
-    assert!(!ids.contains(&current(&next).await["id"]));
+    let id = current(&user).await["id"].clone();
+    user.post("/logout").await.expect(204);
+    let next = with_sid(&world, &user, &sign_in_over(&user, &user.email).await);
+    assert_ne!(current(&next).await["id"], id);
+}
+
+/// A session that was unused for too long asks for another sign-in, which ends nothing: the apps were in use meanwhile.
+async fn a_session_that_was_unused_for_too_long_is_renewed(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let (user, server) = (world.user().await, StubServer::start().await);
+    let id = current(&user).await["id"].clone();
+    let Given { app, tokens, .. } = given(&world, &server, &user).await;
     world.advance(Duration::from_secs(3601));
-    let next = with_sid(&world, &user, &sign_in_over(&unused, &user.email).await);
-    assert!(!ids.contains(&current(&next).await["id"]));
-    assert_eq!(items(&next.get("/me/sessions").await).len(), 1);
+    user.get("/me").await.expect_error(401, "unauthenticated");
+    let refreshed = Tokens::parse(app.refresh(&world.anyone(), &tokens.refresh).await);
+    let next = with_sid(&world, &user, &sign_in_over(&user, &user.email).await);
+    assert_eq!(current(&next).await["id"], id);
+    world.expect_accepted(&refreshed.access).await;
+    let refreshed = Tokens::parse(app.refresh(&world.anyone(), &refreshed.refresh).await);
+    // The app hears of the end of the session only.
+    next.post("/logout").await.expect(204);
+    assert_eq!(told(&server).await.len(), 1);
+    refreshed.expect_revoked(&world, &app).await;
 }
 
 /// A renewed session lives as long as a new one.
@@ -241,6 +248,7 @@ on_every_shape!(
     a_wrong_password_changes_nothing,
     of_concurrent_sign_ins_one_renews_the_session,
     a_sign_in_races_with_a_logout,
-    an_ended_session_is_not_renewed,
+    a_session_that_was_signed_out_is_not_renewed,
+    a_session_that_was_unused_for_too_long_is_renewed,
     a_renewed_session_begins_its_lifetime_anew,
 );
