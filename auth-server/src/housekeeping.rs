@@ -18,33 +18,38 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// Deletes expired rows at each interval, unless the clock differs from that of the database. Never returns.
 pub(crate) async fn run(db: Db, clock: ClockCheck, event_retention: Duration) {
     loop {
-        if clock.measure().await.is_ok()
-            && let Err(error) = delete_expired(&db, event_retention, now()).await
-        {
-            tracing::warn!(%error, "cannot delete expired rows");
+        if clock.measure().await.is_ok() {
+            delete_expired(&db, event_retention, now()).await;
         }
         tokio::time::sleep(INTERVAL).await;
     }
 }
 
-async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) -> Result<(), Error> {
-    codes::prune(db, now).await?;
-    flows::prune(db, now).await?;
-    assertions::prune(db, now).await?;
-    long_requests::prune(db, now).await?;
-    pushed_requests::prune(db, now).await?;
-    mailed_tokens::prune(db, now).await?;
-    sessions::prune(db, now).await?;
-    sessions::prune_ended(db, now).await?;
-    refresh_families::prune(db, now).await?;
-    revocation::prune(db, now).await?;
-    events::pseudonyms::replace_remaining(db).await?;
-    events::prune(db, event_retention, now).await?;
-    alerts::prune(db, event_retention, now).await?;
-    device_requests::prune(db, now).await?;
-    registration::prune(db, now).await?;
-    initial_tokens::prune(db, now).await?;
-    documents::prune(db, now).await?;
-    verifiers::prune(db, now).await?;
-    Ok(())
+/// Deletes what has expired. A deletion that fails keeps none of the others from their turn.
+async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) {
+    attempt("authorization codes", codes::prune(db, now)).await;
+    attempt("flows", flows::prune(db, now)).await;
+    attempt("client assertions", assertions::prune(db, now)).await;
+    attempt("long requests", long_requests::prune(db, now)).await;
+    attempt("pushed requests", pushed_requests::prune(db, now)).await;
+    attempt("mailed tokens", mailed_tokens::prune(db, now)).await;
+    attempt("sessions", sessions::prune(db, now)).await;
+    attempt("reasons of ended sessions", sessions::prune_ended(db, now)).await;
+    attempt("refresh token families", refresh_families::prune(db, now)).await;
+    attempt("revocations", revocation::prune(db, now)).await;
+    attempt("names of deleted accounts in events", events::pseudonyms::replace_remaining(db)).await;
+    attempt("security events", events::prune(db, event_retention, now)).await;
+    attempt("alerts", alerts::prune(db, event_retention, now)).await;
+    attempt("device requests", device_requests::prune(db, now)).await;
+    attempt("unused registrations", registration::prune(db, now)).await;
+    attempt("initial access tokens", initial_tokens::prune(db, now)).await;
+    attempt("client documents", documents::prune(db, now)).await;
+    attempt("verifiers", verifiers::prune(db, now)).await;
+}
+
+/// Logs the error of a deletion.
+async fn attempt<T>(what: &str, deletion: impl Future<Output = Result<T, Error>>) {
+    if let Err(error) = deletion.await {
+        tracing::warn!(%error, "cannot delete expired {what}");
+    }
 }

@@ -51,9 +51,9 @@ pub(crate) async fn withdraw(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<StatusCode, ApiError> {
-    let (revocations, client_id) = (&identity.revocations, client_id.or_not_found()?);
+    let client_id = client_id.or_not_found()?;
     let tx = identity.db.begin().await?;
-    match consents::revoke(tx, revocations, session.user.id, client_id.as_ref(), &context).await? {
+    match consents::revoke(tx, &identity, session.user.id, client_id.as_ref(), &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found().into()),
     }

@@ -185,7 +185,7 @@ pub(crate) async fn disconnect_app(
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
     let tx = begin(&identity, &session, &context).await?;
-    consents::revoke(tx, &identity.revocations, session.user.id, &fields.app, &context).await?;
+    consents::revoke(tx, &identity, session.user.id, &fields.app, &context).await?;
     Ok(see_other(paths::ACCOUNT))
 }
 

@@ -29,8 +29,8 @@ sql! {
     PRUNE = delete_expired!("revocations", "id", "expires_at + 0");
 }
 
-/// The time for which a revocation of many tokens is kept. The access tokens it covers expire within 600 s. The margin covers
-/// clocks that are wrong for a while.
+/// The time for which the revocation of all tokens of a user or a client is kept. The access tokens it covers expire within 600 s. The
+/// margin covers clocks that are wrong for a while.
 pub const RETENTION: Duration = Duration::from_secs(48 * 3600);
 /// The time for which the revocation of one token is kept after the `exp` of the token: the clock of the process that deletes the row
 /// may be 30 s ahead of that of the database, and the clock of one that still accepts the token 30 s behind it.
@@ -62,8 +62,9 @@ impl Kind {
     /// Returns the time until which a process keeps a revocation of this kind that it read at `now`, if it does not know the row.
     fn expires_at(self, now: Timestamp) -> Timestamp {
         match self {
-            Self::Jti => now.after(LONGEST_LIFETIME),
-            Self::User | Self::Client | Self::Family => now.after(RETENTION),
+            // A refresh token of a family is refused by the family's own row.
+            Self::Jti | Self::Family => now.after(LONGEST_LIFETIME),
+            Self::User | Self::Client => now.after(RETENTION),
             // A holder of a copied key can sign new tokens at any time.
             Self::Key => Timestamp::from_micros(i64::MAX),
         }

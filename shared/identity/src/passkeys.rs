@@ -188,10 +188,8 @@ pub async fn remove(
     let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::PasskeyRemoved, context).await?;
     let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
     let event = Event::success(EventName::PasskeyRemoved).user(user.id);
-    event
-        .detail(format!("passkey {id}"))
-        .record(&mut tx, context)
-        .await?;
+    let event = event.detail(format!("passkey {id}"));
+    identity.events.record_in(&mut tx, event, context).await?;
     let mails = &identity.mails;
     mails
         .send_notice(&mut tx, user.recipient(), Notice::PasskeyRemoved, context)

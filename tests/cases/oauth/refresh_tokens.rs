@@ -1,7 +1,8 @@
 //! `POST /token` with a refresh token: rotation, and revocation of the family on a replay.
 
 use std::time::Duration;
-use tests::{Shape, SharedWorld, Tokens, World, on_every_shape};
+use storage::fetch_one;
+use tests::{Shape, SharedWorld, Tokens, World, eventually, on_every_shape};
 
 async fn refresh_tokens_rotate_and_a_replay_revokes_the_family(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
@@ -164,7 +165,35 @@ async fn logout_revokes_first_party_tokens_of_the_session(world: SharedWorld) {
     theirs.refresh(&world.anyone(), &third.refresh).await.expect(200);
 }
 
+/// A client can begin and revoke grants in any number, and each is a row.
+async fn a_revoked_family_is_deleted_after_three_days(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    let (user, app) = world.user_and_app().await;
+    let kept = app.tokens(&user, "posts:read").await;
+    let revoked = app.tokens(&user, "posts:read").await;
+    let fields = [("token", revoked.refresh.as_str())];
+    app.client_call(&world.anyone(), "/revoke", &fields)
+        .await
+        .expect(200);
+    let db = world.db().await;
+    let count = async || {
+        let count = "SELECT COUNT(*) FROM refresh_families";
+        let (count,) = fetch_one!(db.reader(), (i64,), count).unwrap();
+        count
+    };
+    assert_eq!(count().await, 2);
+    let reason = app.refresh(&world.anyone(), &revoked.refresh).await.expect(400).json();
+    let reason = reason["error_description"].as_str().unwrap().to_owned();
+    assert!(reason.contains("the app revoked it"), "{reason}");
+    world.advance(Duration::from_secs(3 * 24 * 3600 + 60));
+    world.stop().await;
+    world.restart().await;
+    eventually("the revoked family is not deleted", async || count().await == 1).await;
+    app.refresh(&world.anyone(), &kept.refresh).await.expect(200);
+}
+
 on_every_shape!(
+    a_revoked_family_is_deleted_after_three_days,
     refresh_tokens_rotate_and_a_replay_revokes_the_family,
     refresh_tokens_are_bound_to_their_client,
     forged_refresh_tokens_are_rejected,

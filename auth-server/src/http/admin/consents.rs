@@ -51,7 +51,7 @@ pub(crate) async fn revoke(
     id: PathId<TextId>,
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
-    let (db, revocations, id) = (&identity.db, &identity.revocations, id.or_not_found()?);
-    administration::revoke_consent(db, revocations, id.as_ref(), &context).await?;
+    let id = id.or_not_found()?;
+    administration::revoke_consent(&identity, id.as_ref(), &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -6,6 +6,7 @@ use crate::administrators::{begin, begin_change_of};
 use crate::end_reason::EndReason;
 use crate::grants::consents;
 use crate::passwords::HashedPassword;
+use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::account::{self, Account};
 use crate::users::{NewUser, Role, changes};
@@ -243,14 +244,9 @@ pub async fn end_session(
 }
 
 /// Revokes the consent with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is none.
-pub async fn revoke_consent(
-    db: &Db,
-    revocations: &RevocationMirror,
-    id: &str,
-    context: &RequestContext,
-) -> Result<(), Error> {
-    let tx = begin(db, context).await?;
-    match consents::revoke_by_id(tx, revocations, id, context).await? {
+pub async fn revoke_consent(identity: &Identity, id: &str, context: &RequestContext) -> Result<(), Error> {
+    let tx = begin(&identity.db, context).await?;
+    match consents::revoke_by_id(tx, identity, id, context).await? {
         true => Ok(()),
         false => Err(Error::NotFound),
     }

@@ -5,8 +5,8 @@ pub mod list;
 use crate::end_reason::EndReason;
 use crate::grants::clients::{Client, registration};
 use crate::grants::refresh_families::{self, Selection};
+use crate::services::Identity;
 use audit::events::{Event, EventName};
-use audit::revocation::RevocationMirror;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
@@ -156,32 +156,32 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
 /// whether there was a consent.
 pub async fn revoke(
     mut tx: Tx,
-    revocations: &RevocationMirror,
+    identity: &Identity,
     user_id: i64,
     client_id: &str,
     context: &RequestContext,
 ) -> Result<bool, Error> {
     let deleted = fetch_optional!(tx.on(), (i64, String), DELETE, user_id, client_id)?;
-    end_access(tx, revocations, deleted, context).await
+    end_access(tx, identity, deleted, context).await
 }
 
 /// Revokes the consent with this id and the user's refresh families with the client, in a transaction that this function
 /// commits. Authorization codes of the consent can no longer be exchanged. Returns whether there was a consent.
 pub(crate) async fn revoke_by_id(
     mut tx: Tx,
-    revocations: &RevocationMirror,
+    identity: &Identity,
     id: &str,
     context: &RequestContext,
 ) -> Result<bool, Error> {
     let deleted = fetch_optional!(tx.on(), (i64, String), DELETE_BY_ID, id)?;
-    end_access(tx, revocations, deleted, context).await
+    end_access(tx, identity, deleted, context).await
 }
 
 /// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns whether
 /// there was a consent.
 async fn end_access(
     mut tx: Tx,
-    revocations: &RevocationMirror,
+    identity: &Identity,
     deleted: Option<(i64, String)>,
     context: &RequestContext,
 ) -> Result<bool, Error> {
@@ -191,13 +191,11 @@ async fn end_access(
     let selection = Selection::OfUserAndClient(user_id, &client_id);
     let announcement =
         refresh_families::revoke(&mut tx, selection, EndReason::ConsentWithdrawn, context).await?;
-    Event::success(EventName::ConsentRevoked)
-        .user(user_id)
-        .client(&client_id)
-        .record(&mut tx, context)
-        .await?;
+    let event = Event::success(EventName::ConsentRevoked).user(user_id);
+    let event = event.client(&client_id);
+    identity.events.record_in(&mut tx, event, context).await?;
     tx.commit().await?;
-    revocations.announce(announcement).await;
+    identity.revocations.announce(announcement).await;
     Ok(true)
 }
 

@@ -51,10 +51,8 @@ pub async fn enroll(
     credential_check::hold_session(&mut tx, session, context).await?;
     let id = insert(&mut tx, user.id, &credential, name, (challenged_at, now)).await?;
     let event = Event::success(EventName::PasskeyAdded).user(user.id);
-    event
-        .detail(format!("passkey {id}"))
-        .record(&mut tx, context)
-        .await?;
+    let event = event.detail(format!("passkey {id}"));
+    identity.events.record_in(&mut tx, event, context).await?;
     let mails = &identity.mails;
     mails
         .send_notice(&mut tx, user.recipient(), Notice::PasskeyAdded, context)

@@ -3,18 +3,29 @@
 use super::relying_party::Assertion;
 use super::{Answer, Credential, Error, RelyingParty, Stored, claim, find};
 use crate::authentication_methods::AuthenticationMethods;
+use crate::credential_check;
 use crate::login::{NewSession, begin_session};
 use crate::services::Identity;
 use crate::users;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
+use std::time::Duration;
+use storage::expiring::{Count, Rule, Window};
 use webauthn_rs::prelude::WebauthnError;
+
+/// The limit of sign-ins with passkeys to an account.
+const PER_ACCOUNT: Window = Window {
+    limit: 60,
+    length: Duration::from_secs(15 * 60),
+    rule: Rule::Throttle,
+};
 
 /// Signs in with the passkey that answered a challenge of [`RelyingParty::begin_sign_in`]. `former` is the `sid` of the browser's previous
 /// session, as for [`login`](crate::login::login). The authenticator has verified the user, so that neither the password nor a code is
 /// required, and a lockout of the password does not apply: a signature cannot be guessed. Fails with [`Error::Stale`] if the challenge has
-/// expired or was answered before, and with [`Error::Unknown`] or [`Error::Refused`] if the passkey does not sign in to an enabled account.
+/// expired or was answered before, with [`Error::Unknown`] or [`Error::Refused`] if the passkey does not sign in to an enabled account, and
+/// with [`credential_check::Error::Locked`] for an account with too many such sign-ins.
 pub async fn sign_in(
     identity: &Identity,
     party: &RelyingParty,
@@ -42,6 +53,7 @@ async fn accept(
     let stored = stored.ok_or(Error::Unknown)?;
     let challenged_at = assertion.challenged_at();
     let credential = verify(party, assertion, stored)?;
+    require_room(identity, stored, context).await?;
     let mut tx = identity.db.begin().await?;
     let user = users::lock_in_epoch(&mut tx, stored.user_id, stored.epoch).await?;
     let user = user.ok_or(Error::Unknown)?;
@@ -50,6 +62,23 @@ async fn accept(
     }
     let methods = AuthenticationMethods::Passkey;
     Ok(begin_session(identity, tx, user, methods, former, context).await?)
+}
+
+/// Fails with [`credential_check::Error::Locked`] if the account has had too many sign-ins with passkeys. A program that holds a key signs in as fast as
+/// it likes, and each sign-in writes rows that are kept for a year.
+async fn require_room(identity: &Identity, stored: &Stored, context: &RequestContext) -> Result<(), Error> {
+    let count = Count {
+        key: format!("passkey sign-ins of {}", stored.user_id),
+        window: PER_ACCOUNT,
+    };
+    let until = identity.expiring.take(&[count], context.now).await;
+    match until.map_err(credential_check::Error::from)? {
+        None => Ok(()),
+        Some(until) => {
+            let retry_after = until.since(context.now);
+            Err(credential_check::Error::Locked { retry_after }.into())
+        }
+    }
 }
 
 /// Records that an answer signed nobody in. A counter that did not grow shows that the key was copied (Web Authentication §6.1.1).

@@ -9,11 +9,22 @@ use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
 use storage::{fetch_all, fetch_one, sql};
 
+/// The assignments of a revocation at the time `$2` for the reason `$3`. The row, which tells the reason, expires a day later: a client can
+/// begin and revoke families in any number.
+macro_rules! revocation {
+    () => {
+        "revoked_at = $2, revocation_reason = $3,
+         expires_at = CASE WHEN expires_at > $2 + 86400000000 THEN $2 + 86400000000 ELSE expires_at END"
+    };
+}
+
 /// Returns the text of the statement that revokes the families with this condition at the time `$2` for the reason `$3` on SQLite.
 macro_rules! revoke_on_sqlite {
     ($condition:expr) => {
         concat!(
-            "UPDATE refresh_families SET revoked_at = $2, revocation_reason = $3 WHERE ",
+            "UPDATE refresh_families SET ",
+            revocation!(),
+            " WHERE ",
             $condition,
             " AND ",
             is_unrevoked!(),
@@ -32,7 +43,9 @@ macro_rules! revoke_on_postgres {
             " AND ",
             is_unrevoked!(),
             " ORDER BY id FOR UPDATE OF refresh_families)
-             UPDATE refresh_families SET revoked_at = $2, revocation_reason = $3
+             UPDATE refresh_families SET ",
+            revocation!(),
+            "
              FROM family WHERE refresh_families.id = family.id
              RETURNING refresh_families.id, client_id, user_id"
         )
