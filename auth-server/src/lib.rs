@@ -26,6 +26,7 @@ use issuer::clients::documents::{DocumentServices, Documents};
 use issuer::clients::published_keys::PublishedKeys;
 use issuer::grants::DeviceAuthorization;
 use issuer::keys::{self, Fetches, KeyRotation, KeyStore, MasterKeys, installation_secret};
+use issuer::long_requests::LongRequests;
 use issuer::refresh_tokens::RefreshTokens;
 use issuer::registrations::Registrations;
 use issuer::{flows, grants};
@@ -160,6 +161,10 @@ impl Issuer {
                 flows: flows::Flows {
                     key: secret,
                     db: identity.db.clone(),
+                    long_requests: LongRequests {
+                        db: identity.db.clone(),
+                        expiring: identity.expiring.clone(),
+                    },
                 },
                 identity,
                 policy: Arc::clone(&runtime.policy),

@@ -3,10 +3,11 @@
 //! [long requests](crate::long_requests), so a flood of requests cannot displace anyone's sign-in. The end of a flow is a row, written
 //! in the transaction of the code or of the refusal.
 
-use crate::long_requests;
+use crate::long_requests::{self, LongRequests};
 use crate::params::Params;
 use crate::pushed_requests::RequestUri;
 use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
 use foundation::random;
 use foundation::sealing::SealingKey;
 use foundation::secret;
@@ -34,6 +35,8 @@ pub struct Flows {
     pub key: SealingKey,
     /// Records the finished flows until they expire.
     pub db: Db,
+    /// Stores the flows whose requests are too long for a URL.
+    pub long_requests: LongRequests,
 }
 
 /// An authorization request on its way through the pages.
@@ -77,8 +80,13 @@ pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
 
 impl Flows {
     /// Begins a flow, bound to the browser that has the secret `browser`. Returns the text that travels for it: the sealed request in
-    /// base64url, or a reference to it. Fails if the request is long and the database fails.
-    pub async fn begin(&self, request: FlowRequest, browser: &Secret) -> Result<String, Error> {
+    /// base64url, or a reference to it. Fails if the request is long and cannot be stored.
+    pub async fn begin(
+        &self,
+        request: FlowRequest,
+        browser: &Secret,
+        context: &RequestContext,
+    ) -> Result<String, long_requests::Error> {
         let flow = Flow {
             id: random::id(),
             request,
@@ -86,7 +94,7 @@ impl Flows {
         };
         let text = serde_json::to_vec(&flow).unwrap_or_default();
         let sealed = self.key.seal(SEAL_NAME, &text);
-        long_requests::shorten(&self.db, sealed, flow.expires_at()).await
+        self.long_requests.shorten(sealed, flow.expires_at(), context).await
     }
 
     /// Returns a flow, or `None` if it is malformed, expired, finished or bound to another browser.

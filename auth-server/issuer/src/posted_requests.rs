@@ -5,6 +5,7 @@ use crate::flows::Flows;
 use crate::long_requests;
 use crate::params::Params;
 use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use storage::db::Error;
@@ -20,15 +21,21 @@ struct Posted {
     expires_at: Timestamp,
 }
 
-/// Returns the value of [`PARAMETER`] for a request that was posted to this path. Fails if the request is long and the database fails.
-pub async fn seal(flows: &Flows, path: &str, params: Params, now: Timestamp) -> Result<String, Error> {
+/// Returns the value of [`PARAMETER`] for a request that was posted to this path. Fails if the request is long and cannot be stored.
+pub async fn seal(
+    flows: &Flows,
+    path: &str,
+    params: Params,
+    context: &RequestContext,
+) -> Result<String, long_requests::Error> {
     let posted = Posted {
         params,
-        expires_at: now.after(LIFETIME),
+        expires_at: context.now.after(LIFETIME),
     };
     let text = serde_json::to_vec(&posted).unwrap_or_default();
     let sealed = flows.key.seal(&seal_name(path), &text);
-    long_requests::shorten(&flows.db, sealed, posted.expires_at).await
+    let long_requests = &flows.long_requests;
+    long_requests.shorten(sealed, posted.expires_at, context).await
 }
 
 /// Returns the request that was posted to this path, if the parameters carry one, and otherwise the parameters themselves. Returns
@@ -58,8 +65,10 @@ fn seal_name(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::long_requests::LongRequests;
     use foundation::sealing::SealingKey;
     use storage::db::Db;
+    use storage::expiring::ExpiringStore;
 
     #[tokio::test]
     async fn a_request_opens_on_its_page_until_it_expires() {
@@ -67,14 +76,25 @@ mod tests {
         let url = format!("sqlite:{}", directory.path().join("test.db").display());
         let db = Db::open(&url.parse().unwrap(), 1, 1).await.unwrap();
         db.migrate().await.unwrap();
-        let flows = |key| Flows { key, db: db.clone() };
+        let flows = |key| Flows {
+            key,
+            db: db.clone(),
+            long_requests: LongRequests {
+                db: db.clone(),
+                expiring: ExpiringStore::new(None),
+            },
+        };
         let (own, other) = (flows(SealingKey::generate()), flows(SealingKey::generate()));
         let now = Timestamp::from_micros(1_000_000);
+        let context = RequestContext {
+            now,
+            ..RequestContext::without_request()
+        };
         let long = "x".repeat(8_000);
         for hint in ["x", &*long] {
             let params = Params::from_form(format!("state=some+state&id_token_hint={hint}").as_bytes());
             let carried = |text: &str| Params::from_form(format!("{PARAMETER}={text}").as_bytes());
-            let text = seal(&own, "/signout", params.clone(), now).await.unwrap();
+            let text = seal(&own, "/signout", params.clone(), &context).await.unwrap();
             assert!(text.len() <= long_requests::MAX_TEXT_LENGTH);
             let opened =
                 async |flows: &Flows, path: &str, at| open(flows, path, carried(&text), at).await.unwrap();

@@ -63,7 +63,7 @@ pub(crate) async fn authorize(
     };
     let language = language_cookie(request.params.get("ui_locales"), &app.policy);
     let (secret, cookie) = cookie.or_new(&app.policy);
-    let flow = app.flows.begin(request, &secret).await?;
+    let flow = app.flows.begin(request, &secret, &context).await?;
     let next = see_other(&paths::in_flow(page, &flow));
     let cookies = AppendHeaders([cookie, language].map(|cookie| (header::SET_COOKIE, cookie)));
     Ok((cookies, next).into_response())
@@ -140,5 +140,5 @@ pub(crate) async fn authorize_by_form(
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
     app.grants.receive(params.clone(), context.now).await?;
-    Ok(posted::repeat_by_get(&app, paths::AUTHORIZE, params, context.now).await?)
+    posted::repeat_by_get(&app, paths::AUTHORIZE, params, &context).await
 }

@@ -4,7 +4,7 @@ use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
-use crate::pages::text;
+use crate::pages::text::{self, Text};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -15,7 +15,7 @@ use foundation::secret::Secret;
 use issuer::flows;
 use issuer::flows::FlowRequest;
 use issuer::grants::authorization::AuthorizationError;
-use issuer::long_requests::MAX_TEXT_LENGTH;
+use issuer::long_requests;
 use std::convert::Infallible;
 use std::time::Duration;
 use storage::db;
@@ -92,11 +92,7 @@ pub(super) async fn find(
 /// sends the cookie to that page alone. Without a flow, the value removes the cookie. A flow that is no authorization
 /// request counts as none, because it is not bound to the browser.
 pub(super) fn interrupted_cookie(flow: Option<&str>, page: &str) -> HeaderValue {
-    let is_sealed = |flow: &&str| {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-        flow.len() <= MAX_TEXT_LENGTH && flow.bytes().all(is_plain)
-    };
-    let (flow, lifetime) = match flow.filter(is_sealed) {
+    let (flow, lifetime) = match flow.filter(|flow| paths::is_sealed(flow)) {
         Some(flow) => (flow, flows::LIFETIME),
         None => ("", Duration::ZERO),
     };
@@ -166,7 +162,7 @@ impl IntoResponse for FlowError {
             Self::Authorization(AuthorizationError::Redirect(response)) => see_other(&response.redirect),
             Self::Authorization(AuthorizationError::SessionEnded) => see_other(paths::SIGN_IN),
             Self::Authorization(AuthorizationError::TooManyDocuments { retry_after }) => {
-                too_many_documents(retry_after)
+                too_many(text::of("too-many-documents"), retry_after)
             }
             Self::Authorization(AuthorizationError::StoreUnavailable(error)) => unavailable(&error),
             Self::Authorization(AuthorizationError::Database(error)) | Self::Database(error) => {
@@ -180,8 +176,8 @@ impl IntoResponse for FlowError {
     }
 }
 
-fn too_many_documents(delay: Duration) -> Response {
-    let text = text::of("too-many-documents").with("wait", text::duration(delay));
+fn too_many(text: Text<'_>, delay: Duration) -> Response {
+    let text = text.with("wait", text::duration(delay));
     let page = pages::error(StatusCode::TOO_MANY_REQUESTS, &text);
     ([(header::RETRY_AFTER, retry_after(delay))], page).into_response()
 }
@@ -190,6 +186,18 @@ fn unavailable(error: &Unavailable) -> Response {
     tracing::error!(%error, "authorization flow state unavailable");
     let page = pages::error(StatusCode::SERVICE_UNAVAILABLE, &text::of("flow-unavailable"));
     ([(header::RETRY_AFTER, "1")], page).into_response()
+}
+
+impl From<long_requests::Error> for FlowError {
+    fn from(error: long_requests::Error) -> Self {
+        match error {
+            long_requests::Error::TooMany { retry_after } => {
+                let text = text::of("too-many-long-requests");
+                Self::Response(too_many(text, retry_after))
+            }
+            long_requests::Error::Database(error) => Self::Database(error),
+        }
+    }
 }
 
 impl From<AuthorizationError> for FlowError {

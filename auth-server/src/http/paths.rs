@@ -75,16 +75,23 @@ pub(crate) fn of_flow(page: &str, flow: Option<&str>) -> String {
 
 /// Returns the path of a page within an authorization flow.
 pub(crate) fn in_flow(page: &str, flow: &str) -> String {
-    with_query(page, &[("flow", known_length(flow))])
+    with_query(page, &[("flow", known_form(flow))])
 }
 
-/// Returns a `flow` that may be one of this issuer, by its length, and an empty text for any other. A path with it is in the head of a
+/// Returns a `flow` that may be one of this issuer, by its form, and an empty text for any other. A path with it is in the head of a
 /// response, which proxies limit.
-fn known_length(flow: &str) -> &str {
-    match flow.len() > MAX_TEXT_LENGTH {
-        true => "",
-        false => flow,
+fn known_form(flow: &str) -> &str {
+    let is_known = is_page(flow) || is_sealed(flow.strip_prefix(DEVICE_FLOW).unwrap_or(flow));
+    match is_known {
+        true => flow,
+        false => "",
     }
+}
+
+/// Returns whether a text may be a sealed request, or the reference to one, by its form.
+pub(super) fn is_sealed(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    text.len() <= MAX_TEXT_LENGTH && text.bytes().all(is_plain)
 }
 
 /// Returns whether a `flow` leads to the page for the code of a device.
@@ -119,7 +126,7 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
     if is_page(flow) {
         return with_query(flow, further);
     }
-    let flow = known_length(flow);
+    let flow = known_form(flow);
     let (page, parameter) = match flow.strip_prefix(DEVICE_FLOW) {
         Some(code) => (DEVICE, ("user_code", code)),
         None => (CONSENT, ("flow", flow)),

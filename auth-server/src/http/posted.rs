@@ -3,21 +3,23 @@
 use super::paths::with_query;
 use super::redirects::see_other;
 use crate::app::App;
+use crate::http::flow::FlowError;
 use axum::response::Response;
 use foundation::clock::Timestamp;
+use foundation::context::RequestContext;
 use issuer::params::Params;
 use issuer::posted_requests::{self, PARAMETER};
 use storage::db;
 
 /// Returns the redirect that makes the browser repeat a posted request by GET, with the request in sealed form. Fails if the request is
-/// long and the database fails.
+/// long and cannot be stored.
 pub(super) async fn repeat_by_get(
     app: &App,
     path: &str,
     params: Params,
-    now: Timestamp,
-) -> Result<Response, db::Error> {
-    let text = posted_requests::seal(&app.flows, path, params, now).await?;
+    context: &RequestContext,
+) -> Result<Response, FlowError> {
+    let text = posted_requests::seal(&app.flows, path, params, context).await?;
     Ok(see_other(&with_query(path, &[(PARAMETER, &text)])))
 }
 

@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use foundation::urls::origin_of;
+use issuer::long_requests::MAX_TEXT_LENGTH;
 use std::sync::Arc;
 use url::Url;
 use web::{Error, Policy};
@@ -35,6 +36,7 @@ pub(crate) async fn to_base_host(
             if request.method().is_safe()
                 && is_local(&requested)
                 && is_local(&policy.base_url)
+                && request.uri().path_and_query().is_none_or(|path| path.as_str().len() <= MAX_TEXT_LENGTH)
                 && requested.host_str() != policy.base_url.host_str() =>
         {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str());

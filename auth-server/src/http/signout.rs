@@ -86,8 +86,8 @@ pub(crate) async fn show_by_form(
     let request = read(&params)?;
     check(&app.grants, &request, context.now).await?;
     let language = language_cookie(request.ui_locales.as_deref(), &app.policy);
-    let repeated = posted::repeat_by_get(&app, paths::SIGN_OUT, params, context.now).await;
-    let repeated = repeated.map_err(failed)?;
+    let repeated = posted::repeat_by_get(&app, paths::SIGN_OUT, params, &context).await;
+    let repeated = repeated.map_err(IntoResponse::into_response)?;
     Ok((AppendHeaders([(header::SET_COOKIE, language)]), repeated).into_response())
 }
 

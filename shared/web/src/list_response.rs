@@ -10,6 +10,8 @@ use utoipa::ToSchema;
 
 /// The capacity of the buffer of a page, in bytes.
 const CAPACITY: usize = 16 * 1024;
+/// The longest value of the `Link` header, in bytes.
+const MAX_HEADER: usize = 2048;
 
 /// A page of a list.
 #[derive(Serialize, ToSchema)]
@@ -70,13 +72,15 @@ impl Links {
         }
     }
 
-    /// Returns the value of the `Link` header, if there is any link.
+    /// Returns the value of the `Link` header, if there is any link. A value that would make the head of the response too long for proxies is
+    /// left out: the body has the links too.
     fn header(&self) -> Option<String> {
         let link = |rel, url: &Option<String>| url.as_ref().map(|url| format!(r#"<{url}>; rel="{rel}""#));
         match (link("next", &self.next), link("prev", &self.prev)) {
             (Some(next), Some(prev)) => Some(format!("{next}, {prev}")),
             (next, prev) => next.or(prev),
         }
+        .filter(|value| value.len() <= MAX_HEADER)
     }
 }
 

@@ -117,10 +117,17 @@ async fn a_longer_state_is_refused_on_a_page(world: SharedWorld) {
     assert_eq!(page.reply.status, 400, "{}", page.reply);
     // Nor is a path made of the flow of somebody else.
     let mut browser = user.browser();
-    let page = browser
-        .open(&format!("/consent?flow={}", "x".repeat(8_000)))
-        .await;
-    expect_short_head(&page.reply);
+    for flow in ["x".repeat(8_000), "/".repeat(2_048)] {
+        let page = browser.open(&format!("/consent?flow={flow}")).await;
+        expect_short_head(&page.reply);
+        // Without a session, the form leads to the sign-in page.
+        let mut stranger = world.browser();
+        let csrf = stranger.open("/signin").await.hidden("csrf").unwrap();
+        let fields = [("csrf", csrf.as_str()), ("flow", &flow), ("decision", "allow"), ("user", "1")];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let page = stranger.post(&start_url(&world, "/consent"), &fields).await;
+        expect_short_head(&page.reply);
+    }
 }
 
 async fn the_longest_sign_out_has_short_heads(world: SharedWorld) {
