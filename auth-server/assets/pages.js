@@ -45,8 +45,14 @@ if (navigator.clipboard) {
     button.className = "small quiet";
     button.textContent = texts.copy;
     button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(source.dataset.copy || source.innerText.trim());
+      try {
+        await navigator.clipboard.writeText(source.dataset.copy || source.innerText.trim());
+      } catch {
+        // The user denied access to the clipboard. The text can be selected.
+        return;
+      }
       button.textContent = texts.copied;
+      setTimeout(() => (button.textContent = texts.copy), 2000);
     });
     source.after(button);
   }

@@ -26,7 +26,7 @@ pub use color::Color;
 pub(crate) use consent::{ConsentPage, consent};
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
-pub(crate) use message::{error, error_of_app, error_with_link, notify, notify_with_link};
+pub(crate) use message::{error, error_of_app, notify};
 pub(crate) use passkeys::{PasskeyChallenge, PasskeysPage, passkeys};
 pub use presentation::present;
 pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
@@ -114,6 +114,8 @@ pub(crate) struct ForgotPage<'a> {
 pub(crate) struct ResetPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) token: &'a str,
+    /// The address to which the link was mailed.
+    pub(crate) email: &'a str,
     /// The least number of characters of a password.
     pub(crate) min_length: u64,
 }

@@ -83,8 +83,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .merge(device_pages)
         .merge(passkey_pages)
         .merge(sign_up_pages)
-        .layer(from_fn_with_state(policy, redirects::to_base_host))
-        .layer(from_fn_with_state(brand, pages::present));
+        .layer(from_fn_with_state(policy, redirects::to_base_host));
     let calls_with_pages = OpenApiRouter::new()
         .routes(routes!(keys::list))
         .routes(routes!(security_events::list))
@@ -136,6 +135,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .merge(passkey_documents)
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
     let mut router = rate_limits::limit_by_address(page_routes, app.rate_limiter.clone())
+        .layer(from_fn_with_state(brand, pages::present))
         .layer(from_fn_with_state(events, record_security_events))
         .merge(calls)
         .merge(registrations)

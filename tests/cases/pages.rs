@@ -9,6 +9,7 @@ mod appearance;
 mod branding;
 mod deletion;
 mod email;
+mod errors;
 mod events;
 mod journey;
 mod languages;

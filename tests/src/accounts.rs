@@ -142,6 +142,13 @@ impl World {
         confirm.await.expect(204);
     }
 
+    /// Requests the nth link for a new password of this address. Returns its token.
+    pub async fn reset_token(&self, email: &str, nth: usize) -> String {
+        let request = self.anyone().post("/password-resets");
+        request.json(&json!({ "email": email })).await.expect(202);
+        self.mail(email, "Reset your password", nth).await.token()
+    }
+
     /// Creates a signed-in user with the password [`PASSWORD`]. The account and the session are written to the database with a hash that is
     /// computed once, because the hashes of sign-ups and sign-ins would take a quarter of the processor time of all tests. No mail is
     /// sent. For tests of sign-up, of sign-in and of settings for them there is [`World::sign_up`].

@@ -247,7 +247,7 @@ pub(crate) async fn request_confirmation(
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
     let Err(error) = email_verifications::request(&app.identity, &session, &context).await else {
-        return Ok(pages::notify_with_link(
+        return Ok(pages::notify(
             &text::of("account-link-sent"),
             paths::ACCOUNT,
         ));

@@ -64,7 +64,7 @@ fn require_administrator(
 
 fn forbidden(session: &Session) -> Response {
     let text = text::of("admin-only");
-    let mut page = pages::error_with_link(StatusCode::FORBIDDEN, &text, paths::ACCOUNT);
+    let mut page = pages::error(StatusCode::FORBIDDEN, &text, paths::ACCOUNT);
     // The security event is recorded from the error, and the user sees the page.
     let error = Error::new(Code::Forbidden, "Only administrators may see this page.");
     page.extensions_mut()

@@ -118,6 +118,7 @@ fn nobody_signed_in() -> FlowError {
         &text::of("nobody-signed-in"),
         "The request has prompt=none, but the application describes itself by a document, which is fetched for signed-in users \
          only (login_required).",
+        paths::SIGN_IN,
     ))
 }
 

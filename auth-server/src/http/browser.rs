@@ -57,7 +57,7 @@ pub(crate) fn rejection(error: Error) -> Response {
     if error.code() != Code::Unauthenticated {
         return error.into_response();
     }
-    let mut page = pages::error(StatusCode::BAD_REQUEST, &text::of("two-cookies"));
+    let mut page = pages::error(StatusCode::BAD_REQUEST, &text::of("two-cookies"), paths::SIGN_IN);
     let refused = error.into_response();
     for removal in refused.headers().get_all(header::SET_COOKIE) {
         page.headers_mut().append(header::SET_COOKIE, removal.clone());

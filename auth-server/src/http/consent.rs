@@ -118,6 +118,7 @@ fn page(
         granted,
         redirect_uri: request.redirect_uri(),
         user: &session.user,
+        sign_in: paths::sign_in(Some(flow)),
     })
 }
 
@@ -184,13 +185,21 @@ pub(super) fn is_allowed(decision: &str) -> Result<bool, FlowError> {
         _ => Err(FlowError::Response(pages::error(
             StatusCode::BAD_REQUEST,
             &text::of("no-decision"),
+            paths::ACCOUNT,
         ))),
     }
 }
 
 /// Returns the error for a decision about a client that has changed since the page showed it.
 fn client_changed() -> FlowError {
-    FlowError::Response(pages::error(StatusCode::BAD_REQUEST, &text::of("client-changed")))
+    let text = text::of("client-changed");
+    FlowError::Response(pages::error(StatusCode::BAD_REQUEST, &text, paths::ACCOUNT))
+}
+
+/// Returns the page for a browser that did not keep the cookie of its new session.
+pub(super) fn cookie_dropped(flow: Option<&str>) -> Response {
+    let text = text::of("cookie-dropped");
+    pages::error(StatusCode::BAD_REQUEST, &text, &paths::sign_in(flow))
 }
 
 /// Returns the session. Fails with a redirect to the sign-in page or to the password page if that must come first.
@@ -202,7 +211,7 @@ pub(super) fn require_session(
     let response = match session {
         Some(session) if !session.password_change_required => return Ok(session),
         Some(_) => see_other(&paths::of_flow(paths::PASSWORD, flow)),
-        None if just_signed_in => pages::error(StatusCode::BAD_REQUEST, &text::of("cookie-dropped")),
+        None if just_signed_in => cookie_dropped(flow),
         None => see_other(&paths::sign_in(flow)),
     };
     Err(FlowError::Response(response))

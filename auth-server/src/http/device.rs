@@ -47,6 +47,7 @@ pub(crate) async fn show(
         pages::device(&pages::DevicePage {
             form,
             email: &session.user.email,
+            sign_in: another_user(None),
             code: &code,
         })
     }))
@@ -78,6 +79,7 @@ pub(crate) async fn submit(
             pages::device_confirmation(&pages::DeviceConfirmationPage {
                 form,
                 email,
+                sign_in: another_user(Some(&code)),
                 code: &code.to_string(),
                 request: &request,
                 now: context.now,
@@ -87,10 +89,16 @@ pub(crate) async fn submit(
             pages::device(&pages::DevicePage {
                 form,
                 email,
+                sign_in: another_user(None),
                 code: &fields.user_code,
             })
         })),
     }
+}
+
+/// Returns the path of the page on which another user signs in, who goes on with this code.
+fn another_user(code: Option<&UserCode>) -> String {
+    paths::sign_in(Some(&paths::device_flow(code)))
 }
 
 async fn find(
@@ -128,8 +136,12 @@ pub(crate) async fn confirm(
         .grants
         .decide_device_request(&fields.request, is_allowed, &session, &context);
     Ok(match (decision.await?, is_allowed) {
-        (true, true) => pages::notify(&text::of("device-allowed")),
-        (true, false) => pages::notify(&text::of("device-denied")),
-        (false, _) => pages::error(StatusCode::BAD_REQUEST, &text::of("device-decided")),
+        (true, true) => pages::notify(&text::of("device-allowed"), paths::ACCOUNT),
+        (true, false) => pages::notify(&text::of("device-denied"), paths::ACCOUNT),
+        (false, _) => pages::error(
+            StatusCode::BAD_REQUEST,
+            &text::of("device-decided"),
+            paths::DEVICE,
+        ),
     })
 }

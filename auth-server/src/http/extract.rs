@@ -128,15 +128,16 @@ fn unreadable(flaw: &str) -> Response {
     pages::error_of_app(
         &text::of("form-unreadable"),
         &format!("The form was not accepted: {flaw}."),
+        paths::ACCOUNT,
     )
 }
 
 fn user_changed() -> Response {
-    pages::error_with_link(StatusCode::CONFLICT, &text::of("user-changed"), paths::ACCOUNT)
+    pages::error(StatusCode::CONFLICT, &text::of("user-changed"), paths::ACCOUNT)
 }
 
 fn forged(mismatch: csrf::Mismatch) -> Response {
-    let mut page = pages::error(StatusCode::FORBIDDEN, &text::of("form-forged"));
+    let mut page = pages::error(StatusCode::FORBIDDEN, &text::of("form-forged"), paths::ACCOUNT);
     // The security event is recorded from the error, and the user sees the page.
     page.extensions_mut().insert(Error::from(mismatch));
     page

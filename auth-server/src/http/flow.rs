@@ -154,10 +154,10 @@ impl IntoResponse for FlowError {
         match self {
             Self::NotFound | Self::Authorization(AuthorizationError::FlowFinished) => {
                 let text = text::of("flow-not-found");
-                pages::error_with_link(StatusCode::BAD_REQUEST, &text, paths::ACCOUNT)
+                pages::error(StatusCode::BAD_REQUEST, &text, paths::ACCOUNT)
             }
             Self::Authorization(AuthorizationError::Page(message)) => {
-                pages::error_of_app(&text::of("invalid-authorization"), &message)
+                pages::error_of_app(&text::of("invalid-authorization"), &message, paths::ACCOUNT)
             }
             Self::Authorization(AuthorizationError::Redirect(response)) => see_other(&response.redirect),
             Self::Authorization(AuthorizationError::SessionEnded) => see_other(paths::SIGN_IN),
@@ -178,13 +178,17 @@ impl IntoResponse for FlowError {
 
 fn too_many(text: Text<'_>, delay: Duration) -> Response {
     let text = text.with("wait", text::duration(delay));
-    let page = pages::error(StatusCode::TOO_MANY_REQUESTS, &text);
+    let page = pages::error(StatusCode::TOO_MANY_REQUESTS, &text, paths::ACCOUNT);
     ([(header::RETRY_AFTER, retry_after(delay))], page).into_response()
 }
 
 fn unavailable(error: &Unavailable) -> Response {
     tracing::error!(%error, "authorization flow state unavailable");
-    let page = pages::error(StatusCode::SERVICE_UNAVAILABLE, &text::of("flow-unavailable"));
+    let page = pages::error(
+        StatusCode::SERVICE_UNAVAILABLE,
+        &text::of("flow-unavailable"),
+        paths::ACCOUNT,
+    );
     ([(header::RETRY_AFTER, "1")], page).into_response()
 }
 

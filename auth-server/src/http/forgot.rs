@@ -61,7 +61,8 @@ pub(crate) async fn submit(
     if let Err(error) = request(&identity, email, &context).await {
         return renderer.show_again(error, |form| page(form, flow, email));
     }
-    let mut sent = pages::notify(&text::of("forgot-sent"));
+    let again = paths::of_flow(paths::FORGOT, flow);
+    let mut sent = pages::notify(&text::of("forgot-sent"), &again);
     let cookie = flow::interrupted_cookie(flow, paths::RESET);
     sent.headers_mut().append(header::SET_COOKIE, cookie);
     sent

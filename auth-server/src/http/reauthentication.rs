@@ -39,7 +39,7 @@ pub(super) fn require_recent(
             true => see_other(page),
             false => return Ok(session),
         },
-        None if just_signed_in => pages::error(StatusCode::BAD_REQUEST, &text::of("cookie-dropped")),
+        None if just_signed_in => cookie_dropped(flow.or(Some(page))),
         _ => see_other(&paths::sign_in(flow.or(Some(page)))),
     };
     Err(FlowError::Response(response))

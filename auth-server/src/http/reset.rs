@@ -15,11 +15,11 @@ use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::{Identity, password_resets};
-use web::Context;
+use web::{Context, Error};
 
 /// Show the page to reset the password
 ///
-/// Opening the link does not use it up, because mail programs open links too.
+/// Opening the link does not use it up, because mail programs open links too. It shows the address of the account, to which it was mailed.
 #[utoipa::path(
     get, path = paths::RESET, operation_id = "showReset", tag = "Pages", params(LinkQuery), security(()),
     responses(
@@ -30,26 +30,30 @@ use web::Context;
 )]
 pub(crate) async fn show(
     State(identity): State<Identity>,
+    Context(context): Context,
     PageQuery(query): PageQuery<LinkQuery>,
     renderer: FormRenderer,
-) -> Response {
-    match query.token.as_str() {
-        "" => invalid_link(StatusCode::BAD_REQUEST),
-        token => renderer.show(|form| page(&identity, form, token)),
-    }
+) -> Result<Response, Error> {
+    let token = Secret::new(query.token);
+    let link = password_resets::find(&identity, &token, context.now).await?;
+    Ok(match link {
+        Some(link) => renderer.show(|form| page(&identity, form, &token, &link.mailed_to)),
+        None => invalid_link(StatusCode::BAD_REQUEST),
+    })
 }
 
-fn page(identity: &Identity, form: FormState<'_>, token: &str) -> Response {
+fn page(identity: &Identity, form: FormState<'_>, token: &Secret, email: &str) -> Response {
     pages::reset(&pages::ResetPage {
         form,
-        token,
+        token: token.expose(),
+        email,
         min_length: identity.passwords.min_length() as u64,
     })
 }
 
 /// Returns the page for a link whose token is missing or invalid.
 pub(super) fn invalid_link(status: StatusCode) -> Response {
-    pages::error_with_link(status, &text::of("invalid-reset-link"), paths::FORGOT)
+    pages::error(status, &text::of("invalid-reset-link"), paths::FORGOT)
 }
 
 /// Submit the form to reset the password
@@ -70,23 +74,32 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     renderer: FormRenderer,
     PageForm(fields): PageForm<ResetForm>,
-) -> Response {
-    let token = fields.token.as_str();
-    if let Err(error) = reset(&app.identity, &fields, &context).await {
-        return renderer.show_again(error, |form| page(&app.identity, form, token));
+) -> Result<Response, Error> {
+    let token = Secret::new(fields.token.as_str());
+    if let Err(error) = reset(&app.identity, &token, &fields, &context).await {
+        let link = password_resets::find(&app.identity, &token, context.now).await?;
+        let Some(link) = link else {
+            return Ok(invalid_link(StatusCode::UNPROCESSABLE_ENTITY));
+        };
+        let email = &link.mailed_to;
+        return Ok(renderer.show_again(error, |form| page(&app.identity, form, &token, email)));
     }
     let flow = flow::interrupted(&app, &headers, context.now).await;
-    let mut done = pages::notify_with_link(&text::of("reset-done"), &paths::sign_in(flow.as_deref()));
+    let mut done = pages::notify(&text::of("reset-done"), &paths::sign_in(flow.as_deref()));
     let removal = flow::interrupted_cookie(None, paths::RESET);
     done.headers_mut().append(header::SET_COOKIE, removal);
     if let Some(removal) = browser::removal_of_ended(&app.identity, &headers, context.now).await {
         done.headers_mut().append(header::SET_COOKIE, removal);
     }
-    done
+    Ok(done)
 }
 
-async fn reset(identity: &Identity, fields: &ResetForm, context: &RequestContext) -> Result<(), FormError> {
+async fn reset(
+    identity: &Identity,
+    token: &Secret,
+    fields: &ResetForm,
+    context: &RequestContext,
+) -> Result<(), FormError> {
     let password = identity.passwords.parse_new(&fields.new_password)?;
-    let token = Secret::new(fields.token.as_str());
-    Ok(password_resets::confirm(identity, &token, password, context).await?)
+    Ok(password_resets::confirm(identity, token, password, context).await?)
 }

@@ -149,7 +149,7 @@ fn failed(error: db::Error) -> Response {
 }
 
 fn invalid(message: &str) -> Response {
-    pages::error_of_app(&text::of("invalid-sign-out"), message)
+    pages::error_of_app(&text::of("invalid-sign-out"), message, paths::ACCOUNT)
 }
 
 /// Ends the session. Returns the response that follows, which removes the cookie.
@@ -168,6 +168,6 @@ async fn end(
 fn signed_out(logout: &CheckedLogout) -> Response {
     match &logout.redirect {
         Some(to) => see_other(to),
-        None => pages::notify_with_link(&text::of("signed-out"), paths::SIGN_IN),
+        None => pages::notify(&text::of("signed-out"), paths::SIGN_IN),
     }
 }

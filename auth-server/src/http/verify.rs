@@ -111,9 +111,9 @@ async fn confirmed(app: &App, headers: &HeaderMap, fields: &VerifyForm, now: Tim
                 Some(_) => paths::sign_in(Some(flow)),
                 None => paths::continuation(flow, &[]),
             };
-            pages::notify_with_link(&text::of("verify-done-in-flow"), &next)
+            pages::notify(&text::of("verify-done-in-flow"), &next)
         }
-        None => pages::notify_with_link(&text::of("verify-done"), paths::ACCOUNT),
+        None => pages::notify(&text::of("verify-done"), paths::ACCOUNT),
     };
     let removal = flow::interrupted_cookie(None, paths::VERIFY);
     done.headers_mut().append(header::SET_COOKIE, removal);
@@ -139,7 +139,7 @@ async fn confirm(
 
 /// Returns the page for a link whose token is missing or invalid.
 pub(super) fn invalid_link(status: StatusCode) -> Response {
-    pages::error_with_link(status, &text::of("invalid-link"), paths::ACCOUNT)
+    pages::error(status, &text::of("invalid-link"), paths::ACCOUNT)
 }
 
 /// Returns the error of a form whose password is wrong.

@@ -25,6 +25,8 @@ pub(crate) struct ConsentPage<'a> {
     pub(crate) redirect_uri: &'a str,
     /// The user who decides.
     pub(crate) user: &'a User,
+    /// The path of the page on which another user signs in.
+    pub(crate) sign_in: String,
 }
 
 #[derive(Template)]
@@ -46,6 +48,7 @@ struct ConsentTemplate<'a> {
     /// The id of the user who decides, which the form sends back.
     user: i64,
     email: &'a str,
+    sign_in: &'a str,
     /// Whether the client registered itself, so that nobody has checked its name.
     registered_itself: bool,
 }
@@ -79,6 +82,7 @@ pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
         granted_scopes: in_words(page.scope.intersection(page.granted)),
         user: page.user.id,
         email: &page.user.email,
+        sign_in: &page.sign_in,
         registered_itself: page.client.origin == ClientOrigin::Registration,
     };
     let title = text::of("consent").with("client", client).plain();

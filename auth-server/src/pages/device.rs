@@ -12,6 +12,8 @@ use issuer::grants::device_decision::ShownRequest;
 pub(crate) struct DevicePage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) email: &'a str,
+    /// The path of the page on which another user signs in.
+    pub(crate) sign_in: String,
     /// The code that the field contains, which may be empty.
     pub(crate) code: &'a str,
 }
@@ -20,6 +22,8 @@ pub(crate) struct DevicePage<'a> {
 pub(crate) struct DeviceConfirmationPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) email: &'a str,
+    /// The path of the page on which another user signs in.
+    pub(crate) sign_in: String,
     pub(crate) code: &'a str,
     pub(crate) request: &'a ShownRequest,
     pub(crate) now: Timestamp,
@@ -30,6 +34,7 @@ pub(crate) struct DeviceConfirmationPage<'a> {
 struct DeviceConfirmationTemplate<'a> {
     form: FormState<'a>,
     email: &'a str,
+    sign_in: &'a str,
     code: &'a str,
     /// The sealed request.
     request: &'a str,
@@ -56,6 +61,7 @@ pub(crate) fn device_confirmation(page: &DeviceConfirmationPage<'_>) -> Response
     let template = DeviceConfirmationTemplate {
         form: page.form,
         email: page.email,
+        sign_in: &page.sign_in,
         code: page.code,
         request: &request.sealed,
         client,

@@ -1,10 +1,12 @@
-//! Pages with a message and no form.
+//! Pages with a message and no form. Each has a link, so that none is a dead end.
 
-use super::render;
 use super::text::{self, Text};
+use super::{presentation, render};
+use crate::http::paths;
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use web::Code;
 
 #[derive(Template)]
 #[template(path = "message.html")]
@@ -13,42 +15,61 @@ struct MessagePage<'a> {
     text: String,
     /// The reason for the developer of the application, in English.
     detail: Option<&'a str>,
-    /// The path and the label of a link to the next page.
-    next: Option<(&'a str, String)>,
+    /// The correlation id of the response, if it is an error.
+    correlation_id: Option<String>,
+    /// The path of the page on which the user can go on.
+    next: &'a str,
+    /// The label of the link to that page.
+    link: String,
 }
 
-/// Returns the page of a text whose value is the heading and whose attribute `text` is the message.
-pub(crate) fn notify(text: &Text<'_>) -> Response {
-    message(text, None, None)
+/// Returns the page of a text whose value is the heading, whose attribute `text` is the message, and whose attribute `link` is the label of
+/// the link to the page on which the user can go on.
+pub(crate) fn notify(text: &Text<'_>, next: &str) -> Response {
+    message(text, None, None, next)
 }
 
-/// Returns the page of a text like [`notify`], with a link to the next page, whose label is the attribute `link`.
-pub(crate) fn notify_with_link(text: &Text<'_>, path: &str) -> Response {
-    message(text, None, Some(path))
-}
-
-/// Returns the page of an error like [`notify`]. The message should tell the user what to do.
-pub(crate) fn error(status: StatusCode, text: &Text<'_>) -> Response {
-    (status, message(text, None, None)).into_response()
-}
-
-/// Returns the page of an error like [`error`], with a link to the page on which the user can go on, whose label is the attribute `link`.
-pub(crate) fn error_with_link(status: StatusCode, text: &Text<'_>, path: &str) -> Response {
-    (status, message(text, None, Some(path))).into_response()
+/// Returns the page of an error like [`notify`], with the correlation id. The message should tell the user what to do.
+pub(crate) fn error(status: StatusCode, text: &Text<'_>, next: &str) -> Response {
+    let id = presentation::correlation_id();
+    (status, message(text, None, id, next)).into_response()
 }
 
 /// Returns the page of an error that an application caused, with the reason for its developer in English.
-pub(crate) fn error_of_app(text: &Text<'_>, detail: &str) -> Response {
-    (StatusCode::BAD_REQUEST, message(text, Some(detail), None)).into_response()
+pub(crate) fn error_of_app(text: &Text<'_>, detail: &str, next: &str) -> Response {
+    let page = message(text, Some(detail), presentation::correlation_id(), next);
+    (StatusCode::BAD_REQUEST, page).into_response()
 }
 
-fn message(text: &Text<'_>, detail: Option<&str>, next: Option<&str>) -> Response {
+/// Returns the page of an error for which the program has no page of its own. `retry_after` is the value of that header.
+pub(super) fn error_of_program(code: Code, status: StatusCode, retry_after: Option<&str>) -> Response {
+    let text = match code {
+        Code::RateLimited => text::of("page-too-many-requests").with("wait", in_seconds(retry_after)),
+        Code::NotFound | Code::MethodNotAllowed => text::of("page-not-found"),
+        Code::PayloadTooLarge | Code::RequestTimeout | Code::UnsupportedMediaType => {
+            text::of("page-not-accepted")
+        }
+        Code::DependencyUnavailable => text::of("page-unavailable"),
+        Code::InternalError | Code::StorageFull => text::of("page-failed"),
+        _ => text::of("page-refused"),
+    };
+    error(status, &text, paths::ACCOUNT)
+}
+
+fn in_seconds(retry_after: Option<&str>) -> String {
+    let seconds = retry_after.and_then(|seconds| seconds.parse().ok());
+    text::duration(std::time::Duration::from_secs(seconds.unwrap_or(60)))
+}
+
+fn message(text: &Text<'_>, detail: Option<&str>, correlation_id: Option<String>, next: &str) -> Response {
     let title = text.plain();
     let page = MessagePage {
         title: &title,
         text: text.attribute("text"),
         detail,
-        next: next.map(|path| (path, text.attribute("link"))),
+        correlation_id,
+        next,
+        link: text.attribute("link"),
     };
     render(&title, &page)
 }

@@ -2,13 +2,16 @@
 
 use super::brand::Brand;
 use super::language::{CHOICE_COOKIE, Language};
+use super::message;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use std::sync::Arc;
 use std::time::Duration;
-use web::cookies;
+use web::content_negotiation::prefers_to_json;
+use web::context::request_context;
+use web::{Error, cookies, is_unwritten_error};
 
 /// The time for which a browser keeps the choice of a language.
 const CHOICE_LIFETIME: Duration = Duration::from_hours(365 * 24);
@@ -34,9 +37,11 @@ struct Presentation {
     brand: Arc<Brand>,
     /// The URI of the page, if a link can lead to it: the request was no form.
     uri: Option<Uri>,
+    correlation_id: Option<String>,
 }
 
-/// Middleware that chooses the language and the branding of all pages for a request, those of rejected extractors included.
+/// Middleware that chooses the language and the branding of all pages for a request, those of rejected extractors included. A browser gets
+/// a page for an error, too, that has no page of its own.
 pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Next) -> Response {
     let language = Language::of_request(request.uri(), request.headers());
     let chosen = Language::chosen_by(request.uri());
@@ -44,8 +49,19 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
         language,
         brand,
         uri: (request.method() == Method::GET).then(|| request.uri().clone()),
+        correlation_id: request_context(request.extensions())
+            .ok()
+            .map(|context| context.trace_id.clone()),
     };
-    let mut response = PRESENTATION.scope(presentation, next.run(request)).await;
+    let prefers_pages = prefers_to_json(request.headers(), "text/html");
+    let respond = async {
+        let response = next.run(request).await;
+        match prefers_pages && is_unwritten_error(&response) {
+            true => with_page(response),
+            false => response,
+        }
+    };
+    let mut response = PRESENTATION.scope(presentation, respond).await;
     if let Some(chosen) = chosen {
         let cookie = cookies::set(CHOICE_COOKIE, chosen.tag(), Some(CHOICE_LIFETIME), "; HttpOnly; Secure");
         response.headers_mut().append(header::SET_COOKIE, cookie);
@@ -55,6 +71,28 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
         response.headers_mut().insert(header::CONTENT_LANGUAGE, tag);
     }
     response
+}
+
+/// Gives an error a page, whose headers it keeps.
+fn with_page(response: Response) -> Response {
+    let (parts, _) = response.into_parts();
+    let code = parts.extensions.get::<Error>().map(Error::code);
+    let code = code.unwrap_or_else(|| Error::from_status(parts.status).code());
+    let retry_after = parts.headers.get(header::RETRY_AFTER);
+    let retry_after = retry_after.and_then(|seconds| seconds.to_str().ok());
+    let mut page = message::error_of_program(code, parts.status, retry_after);
+    for (name, value) in &parts.headers {
+        if *name != header::CONTENT_LENGTH {
+            page.headers_mut().append(name, value.clone());
+        }
+    }
+    *page.extensions_mut() = parts.extensions;
+    page
+}
+
+/// Returns the correlation id of the response.
+pub(super) fn correlation_id() -> Option<String> {
+    current().correlation_id
 }
 
 /// Returns the language of the request.

@@ -3,7 +3,7 @@
 use crate::end_reason::EndReason;
 use crate::grants::consents;
 use crate::mail_throttle::{self, MailThrottled};
-use crate::mailed_tokens::{self, Purpose};
+use crate::mailed_tokens::{self, MailedToken, Purpose};
 use crate::passwords::{self, Password, PasswordFlaw};
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
@@ -11,6 +11,7 @@ use crate::users::{self, changes};
 use crate::{passkeys, second_factor, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice, Recipient};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -66,6 +67,16 @@ pub async fn request(
     event.user(user_id).record(&mut tx, context).await?;
     tx.commit().await?;
     Ok(())
+}
+
+/// Returns the account whose password [`confirm`] would set with this token, and the address to which it was mailed. Returns `None` if the
+/// token is not valid.
+pub async fn find(
+    identity: &Identity,
+    token: &Secret,
+    now: Timestamp,
+) -> Result<Option<MailedToken>, db::Error> {
+    mailed_tokens::find(&identity.db, Purpose::PasswordReset, token, now).await
 }
 
 /// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token of the user, removes

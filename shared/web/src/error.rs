@@ -173,7 +173,7 @@ impl Error {
     }
 
     /// Creates the error for a response that axum or tower created with this status and without a body.
-    pub(crate) fn from_status(status: StatusCode) -> Self {
+    pub fn from_status(status: StatusCode) -> Self {
         let error = match status {
             StatusCode::NOT_FOUND => Self::not_found(),
             StatusCode::METHOD_NOT_ALLOWED => Self::new(

@@ -46,3 +46,4 @@ pub use json_response::{json_file, json_response};
 pub use list_response::{Envelope, Links, list_response};
 pub use path_id::PathId;
 pub use policy::Policy;
+pub use request_log::is_unwritten_error;

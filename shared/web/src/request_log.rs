@@ -163,15 +163,20 @@ fn complete_response(mut response: Response, response_context: &ResponseContext)
     response
 }
 
-/// Removes and returns the error of a 4xx or 5xx response whose body is still to be written; `None` for any other
-/// response. Pages and OAuth errors already have a body, and [`IntentionallyEmpty`] marks responses that must not
-/// get one.
-fn take_unwritten_error(response: &mut Response) -> Option<Error> {
+/// Returns whether this is a 4xx or 5xx response whose body is still to be written. Pages and OAuth errors already have a body, and
+/// [`IntentionallyEmpty`] marks responses that must not get one.
+pub fn is_unwritten_error(response: &Response) -> bool {
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();
-    let is_bare = !response.headers().contains_key(header::CONTENT_TYPE)
-        && response.extensions().get::<IntentionallyEmpty>().is_none();
-    (failed && is_bare).then(|| {
+    failed
+        && !response.headers().contains_key(header::CONTENT_TYPE)
+        && response.extensions().get::<IntentionallyEmpty>().is_none()
+}
+
+/// Removes and returns the error of a response whose body is still to be written; `None` for any other response.
+fn take_unwritten_error(response: &mut Response) -> Option<Error> {
+    let status = response.status();
+    is_unwritten_error(response).then(|| {
         let error = response.extensions_mut().remove::<Error>();
         error.unwrap_or_else(|| Error::from_status(status))
     })

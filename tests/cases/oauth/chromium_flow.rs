@@ -27,7 +27,7 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     browser.fill("#email", &user.email).await;
     browser.fill("#password", "not the password").await;
     browser.press("button[type=submit]").await;
-    browser.expect("The e-mail or the password is wrong").await;
+    browser.expect("The e-mail address or the password is wrong").await;
     browser.fill("#password", PASSWORD).await;
     browser.press("button[type=submit]").await;
 
@@ -57,7 +57,7 @@ async fn a_user_connects_a_device_without_javascript(world: World) {
     browser.press("button[type=submit]").await;
     browser.expect("Some App").await;
     browser.press("button[value=allow]").await;
-    browser.expect("go back to your device").await;
+    browser.expect("Your device is connected").await;
     Tokens::parse(device.poll(&anyone).await);
 }
 

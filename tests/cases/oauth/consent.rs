@@ -86,7 +86,7 @@ async fn a_request_for_more_names_the_new_scopes(world: SharedWorld) {
         .visible_text();
     let (new, granted) = words.split_once("You have allowed it before").unwrap();
     assert!(
-        new.contains("new permissions") && new.contains("posts:write"),
+        new.contains("also be able to") && new.contains("posts:write"),
         "{words}"
     );
     assert!(!new.contains("posts:read"), "{words}");

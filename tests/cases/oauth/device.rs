@@ -67,7 +67,7 @@ async fn a_device_gets_tokens_once_its_user_allows_it(world: World) {
             panic!("the browser left the issuer");
         };
         assert!(
-            page.visible_text().contains("go back to your device"),
+            page.visible_text().contains("Your device is connected"),
             "{}",
             page.reply
         );

@@ -147,7 +147,7 @@ async fn a_link_that_confirms_the_address_is_mailed_again(world: SharedWorld) {
     let csrf = page.hidden("csrf").unwrap();
     let sent = browser.submit(&page, &[("csrf", &csrf)]).await;
     assert_eq!(sent.reply.status, 200, "{}", sent.reply);
-    expect_words(&sent, &["Check your mail"]);
+    expect_words(&sent, &["Check your e-mail"]);
     let link = world.mail(&user.email, SUBJECT, 2).await.link();
     let form = browser.open(link.as_str()).await;
     let csrf = form.hidden("csrf").unwrap();
@@ -210,7 +210,7 @@ async fn the_account_needs_a_session(world: SharedWorld) {
     let required = browser.open("/password").await;
     expect_words(
         &required,
-        &["Replace it with one of your own", "At least 8 characters"],
+        &["Choose one of your own", "At least 8 characters"],
     );
     let user = world.user().await;
     let page = user.browser().open("/signin").await;

@@ -204,6 +204,7 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     let user = world.sign_up().await;
     let mail = world.mail(&user.email, "Confirm your e-mail address", 1).await;
     let link = format!("/verify?token={}", mail.token());
+    let reset = format!("/reset?token={}", world.reset_token(&user.email, 1).await);
     let walk = Walk::start(world, language, appearances).await;
     let chromium = &walk.chromium;
     if language == "en" {
@@ -215,7 +216,7 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
         ("sign-up", "/signup"),
         ("sign-in", "/signin"),
         ("forgot", "/forgot"),
-        ("reset", "/reset?token=x"),
+        ("reset", &reset),
         ("verify", &link),
         ("invalid-link", "/verify?token="),
         ("invalid-reset-link", "/reset?token="),

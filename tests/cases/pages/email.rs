@@ -22,7 +22,7 @@ async fn a_user_changes_the_address(world: SharedWorld) {
     let email = world.fresh_email();
     let sent = browser.submit(&page, &[("email", &email)]).await;
     assert_eq!(sent.reply.status, 200, "{}", sent.reply);
-    assert!(sent.visible_text().contains("Check your mail"), "{}", sent.reply);
+    assert!(sent.visible_text().contains("Check your e-mail"), "{}", sent.reply);
     world.mail(&user.email, TO_OLD, 1).await;
     let me = user.get("/me").await.expect(200).json();
     assert_eq!(me["email"], json!(user.email));
@@ -39,7 +39,7 @@ async fn the_form_says_what_is_wrong(world: SharedWorld) {
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     let refused = browser.submit(&page, &[("email", "no address")]).await;
-    expect_words(&refused, 422, "This is no e-mail address");
+    expect_words(&refused, 422, "This is not a complete e-mail address");
     assert!(refused.reply.text().contains("no address"), "{}", refused.reply);
     let email = world.fresh_email();
     let forged = [("email", email.as_str()), ("csrf", "x")];

@@ -63,7 +63,7 @@ impl Ann<'_> {
         let button = "form[data-passkey] button";
         let authenticator = self.chromium.add_authenticator().await;
         self.open("/account").await;
-        self.submit(&[], "a[href='/account/passkeys']", "on a false page")
+        self.submit(&[], "a[href='/account/passkeys']", "A fake website")
             .await;
         self.submit(&[("#name", "My laptop")], button, "Rename or remove")
             .await;
@@ -139,7 +139,7 @@ async fn an_account_lives_from_sign_up_to_deletion(world: World) {
     ann.sign_in_with_a_passkey().await;
 
     ann.open("/forgot").await;
-    ann.submit(&[("#email", EMAIL)], SUBMIT, "Check your mail").await;
+    ann.submit(&[("#email", EMAIL)], SUBMIT, "Check your e-mail").await;
     ann.open_mailed("Reset your password").await;
     ann.submit(
         &[("#new_password", NEW_PASSWORD)],
@@ -165,7 +165,7 @@ async fn an_account_lives_from_sign_up_to_deletion(world: World) {
     ann.submit(&[], SUBMIT, "Your account is deleted").await;
     ann.open("/signin").await;
     let fields = [("#email", EMAIL), ("#password", NEW_PASSWORD)];
-    ann.submit(&fields, SUBMIT, "The e-mail or the password is wrong")
+    ann.submit(&fields, SUBMIT, "The e-mail address or the password is wrong")
         .await;
 }
 

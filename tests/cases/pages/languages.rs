@@ -79,7 +79,7 @@ async fn the_app_chooses_the_language_of_its_flow(world: SharedWorld) {
         let consent = browser.open(signed_in.location().unwrap().as_str()).await;
         let text = consent.visible_text();
         assert!(
-            text.contains("zulassen?") && text.contains("Ihre Beiträge"),
+            text.contains("Zugriff auf Ihr Konto geben?") && text.contains("Ihre Beiträge"),
             "{}",
             consent.reply
         );

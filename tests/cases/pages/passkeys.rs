@@ -309,7 +309,7 @@ async fn a_wrong_answer_adds_no_passkey(world: SharedWorld) {
     let fields = [("credential", right.as_str()), ("name", "Phone")];
     expect_redirect(&browser.submit(&page, &fields).await, "/account/passkeys");
     let again = browser.submit(&page, &fields).await;
-    expect_words(&again, 409, "This device has a passkey of your account already.");
+    expect_words(&again, 409, "This device already has a passkey for your account.");
     let excluded = PasskeyOptions::of_page(&again).0["excludeCredentials"].take();
     assert_eq!(excluded.as_array().unwrap().len(), 1);
     assert_eq!(listed(&user).await.len(), 1);
@@ -326,10 +326,10 @@ async fn a_user_has_at_most_20_passkeys(world: SharedWorld) {
     world.add_passkey(&mut browser).await;
     // An authenticator would store a passkey that cannot be added.
     let full = open(&mut browser).await;
-    expect_words(&full, 200, "An account has at most 20 passkeys.");
+    expect_words(&full, 200, "An account can have at most 20 passkeys.");
     assert!(PasskeyOptions::find(&full).is_none(), "{}", full.reply);
     let refused = answer(&mut browser, &page, &passkey, "one more").await;
-    expect_words(&refused, 409, "An account has at most 20 passkeys.");
+    expect_words(&refused, 409, "An account can have at most 20 passkeys.");
     assert_eq!(listed(&user).await.len(), MAX_PASSKEYS);
     expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
 }

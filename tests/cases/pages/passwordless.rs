@@ -94,7 +94,7 @@ async fn a_user_goes_without_a_password(world: SharedWorld) {
 
 /// The passkey has just signed in, and a reset can be mailed to the address.
 async fn the_password_stays_until_something_else_is_proved(world: SharedWorld) {
-    let words = "You can remove your password as soon as you have signed in with a passkey";
+    let words = "You can remove your password when your e-mail address is confirmed";
     let confirmed = world.sign_up_confirmed().await;
     let mut browser = confirmed.browser();
     let none = browser.open("/account/passkeys").await;
@@ -129,12 +129,12 @@ async fn the_passkey_that_signs_in_stays(world: SharedWorld) {
     let second = world.add_passkey(&mut browser).await;
     // Nobody knows yet whether the second one works.
     let refused = remove_passkey(&mut browser).await;
-    expect_words(&refused, 409, "No other passkey has signed in to your account");
+    expect_words(&refused, 409, "You have not signed in with any other passkey");
     expect_redirect(&passkey.sign_in(&mut world.browser()).await, "/account");
     let mut browser = world.browser();
     expect_redirect(&second.sign_in(&mut browser).await, "/account");
     expect_redirect(&remove_passkey(&mut browser).await, "/account/passkeys");
-    expect_words(&remove_passkey(&mut browser).await, 409, "No other passkey");
+    expect_words(&remove_passkey(&mut browser).await, 409, "You have not signed in with any other passkey");
     expect_redirect(&second.sign_in(&mut world.browser()).await, "/account");
 }
 
@@ -249,7 +249,7 @@ async fn an_account_without_a_password_is_managed_on_the_pages(world: SharedWorl
 
     let page = browser.open("/account/email").await;
     let sent = browser.submit(&page, &[("email", &email)]).await;
-    expect_words(&sent, 200, "Check your mail");
+    expect_words(&sent, 200, "Check your e-mail");
     let link = world
         .mail(&email, "Confirm your new e-mail address", 1)
         .await

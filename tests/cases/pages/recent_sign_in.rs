@@ -44,7 +44,7 @@ async fn an_old_sign_in_is_renewed_on_the_way_to_a_page(world: SharedWorld) {
         let wrong = browser
             .submit(&sign_in, &[("password", "not the password")])
             .await;
-        expect_words(&wrong, 401, "The e-mail or the password is wrong.");
+        expect_words(&wrong, 401, "The e-mail address or the password is wrong.");
         let signed_in = browser.submit(&wrong, &[("password", PASSWORD)]).await;
         expect_redirect(&signed_in, path);
         // The address does not keep that the user has just signed in.
@@ -146,7 +146,7 @@ async fn a_form_belongs_to_the_user_who_saw_it(world: SharedWorld) {
     for form in &forms {
         let csrf = form.hidden("csrf").unwrap();
         let refused = browser.submit(form, &[("csrf", &csrf)]).await;
-        expect_words(&refused, 409, "Another account is signed in in this browser now.");
+        expect_words(&refused, 409, "This browser is now signed in to another account.");
     }
     for path in [
         "/account/two-step/off",

@@ -210,7 +210,7 @@ async fn only_administrators_see_the_page(world: SharedWorld) {
     let fields = fields.map(|(name, value)| (name.to_owned(), value));
     let rotate = form.url.join("/admin/keys/rotate").unwrap();
     let refused = other.browser().post(&rotate, &fields).await;
-    expect_words(&refused, 409, "Another account is signed in in this browser now.");
+    expect_words(&refused, 409, "This browser is now signed in to another account.");
 }
 
 async fn changes_need_a_recent_sign_in(world: SharedWorld) {

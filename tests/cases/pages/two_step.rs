@@ -57,7 +57,7 @@ async fn a_wrong_code_turns_nothing_on(world: SharedWorld) {
     let too_long = "1".repeat(65);
     for code in [app.code(&world, 5).as_str(), "", "x", &too_long] {
         let refused = browser.submit(&begun, &[("otp", code)]).await;
-        expect_words(&refused, 422, "The one-time code is wrong");
+        expect_words(&refused, 422, "This code is wrong");
         // The page shows the same secret again.
         assert_eq!(
             Authenticator::of_page(&refused).code(&world, 0),

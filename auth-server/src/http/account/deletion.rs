@@ -104,7 +104,7 @@ pub(crate) async fn submit(
     let session = require_recent_sign_in(session, paths::ACCOUNT_DELETION, false, &context)?;
     let error = match delete(&identity, &session, &context).await {
         Ok(()) => {
-            let page = pages::notify_with_link(&text::of("account-deleted"), paths::SIGN_IN);
+            let page = pages::notify(&text::of("account-deleted"), paths::SIGN_IN);
             return Ok((without_session(), page).into_response());
         }
         // Counting would be wasted, and a failure of it would hide this one.

@@ -73,7 +73,7 @@ pub(crate) async fn submit(
     let error = match change(&identity, &session, &fields, &context).await {
         Ok(()) => {
             let text = text::of("email-link-sent");
-            return Ok(pages::notify_with_link(&text, paths::ACCOUNT));
+            return Ok(pages::notify(&text, paths::ACCOUNT));
         }
         Err(error) => error,
     };

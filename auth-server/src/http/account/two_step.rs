@@ -163,7 +163,7 @@ pub(crate) async fn turn_off(
     Ok(match mfa::disable(&identity, &session, None, &context).await {
         Ok(sid) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            let page = pages::notify_with_link(&text::of("two-step-is-off"), paths::ACCOUNT);
+            let page = pages::notify(&text::of("two-step-is-off"), paths::ACCOUNT);
             (cookie, page).into_response()
         }
         Err(error) => renderer.for_user(&session).show_again(form_error(error), |form| {

@@ -171,7 +171,11 @@ impl From<email_verifications::Error> for FormError {
             }
             email_verifications::Error::Credentials(error) => reauthentication::error(error, paths::ACCOUNT),
             email_verifications::Error::EmailTaken => {
-                Self::Final(pages::error(StatusCode::CONFLICT, &text::of("verify-taken")))
+                Self::Final(pages::error(
+                    StatusCode::CONFLICT,
+                    &text::of("verify-taken"),
+                    paths::ACCOUNT,
+                ))
             }
             email_verifications::Error::Database(error) => Error::from(error).into(),
         }

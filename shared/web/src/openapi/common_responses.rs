@@ -12,6 +12,8 @@ use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, Components, Sc
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema as _, ToSchema};
 
+/// The media type of pages.
+const HTML: &str = "text/html";
 /// The errors with which any operation may answer.
 const COMMON_ERRORS: [Code; 3] = [
     Code::InternalError,
@@ -99,6 +101,9 @@ fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Comp
         // Safe methods are not checked for forgery.
         responses.remove(Code::CsrfMismatch);
     }
+    if responses.own.values().any(|response| response.content.contains_key(HTML)) {
+        responses.add_pages();
+    }
     operation.responses.responses = responses.into_documented(components);
 }
 
@@ -107,6 +112,8 @@ fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Comp
 struct OperationResponses {
     own: BTreeMap<String, Response>,
     errors: BTreeMap<ErrorKey, Response>,
+    /// Whether a browser gets a page for each error.
+    have_pages: bool,
 }
 
 impl OperationResponses {
@@ -119,6 +126,15 @@ impl OperationResponses {
 
     fn remove(&mut self, code: Code) {
         self.errors.retain(|key, _| key.code != code);
+    }
+
+    /// Documents that a browser gets a page for each error.
+    fn add_pages(&mut self) {
+        self.have_pages = true;
+        for response in self.errors.values_mut() {
+            let page = Content::new(Some(String::schema()));
+            response.content.insert(HTML.to_owned(), page.into());
+        }
     }
 
     /// Merges the errors of each status code into the operation's own response of that status. If it has none, merges
@@ -136,7 +152,8 @@ impl OperationResponses {
         for (status, errors) in by_status {
             let status = status.to_string();
             let names: Vec<_> = errors.iter().map(|(key, _)| key.code.name()).collect();
-            let component = format!("{status}.{}", names.join("."));
+            let page = if self.have_pages { ".page" } else { "" };
+            let component = format!("{status}.{}{page}", names.join("."));
             let own_response = own.remove(&status);
             let is_shared = own_response.is_none();
             let merged = own_response

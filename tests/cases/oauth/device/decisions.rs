@@ -40,7 +40,7 @@ async fn the_page_shows_the_request_and_asks(shape: Shape) {
     for (app, owner) in [
         (third_party, "belongs to a third party"),
         (ours, "belongs to this service"),
-        (on_server, "a server of the application"),
+        (on_server, "a server of the app"),
     ] {
         let device = app.device(&elsewhere, SCOPE).await;
         world.advance(2 * MINUTE);

@@ -367,7 +367,10 @@ routes! {
         let page = browser.open("/forgot").await;
         browser.submit_call(&page, &[("email", &email)])
     };
-    showReset "" [0 0] |f| f.world.anyone().get("/reset?token=x");
+    showReset "" [1 1] |f| {
+        let (browser, page) = reset_page(f).await;
+        browser.open_call(page.url.as_str())
+    };
     submitReset "" [19 19] |f| {
         let (browser, page) = reset_page(f).await;
         browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])

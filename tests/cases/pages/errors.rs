@@ -1,0 +1,42 @@
+//! The pages of errors: each has the correlation id of the response and a way on.
+
+use tests::{Page, Shape, World, on_every_shape};
+
+/// Expects the page of an error with this heading.
+fn expect_error_page(page: &Page, status: u16, heading: &str) {
+    assert_eq!(page.reply.status, status, "{}", page.reply);
+    let text = page.visible_text();
+    assert!(text.contains(heading), "{}", page.reply);
+    assert!(text.contains(&page.reply.correlation_id()), "{}", page.reply);
+    let leads_on = page.links().iter().any(|link| link.path().starts_with("/account"));
+    assert!(leads_on, "{}", page.reply);
+}
+
+async fn a_browser_gets_a_page_for_every_error(shape: Shape) {
+    let setup = World::builder(shape).flag("--sign-up", "off");
+    let world = setup.env("LATCHKEY_RATE_LIMITS", "on").start().await;
+    let mut browser = world.browser();
+    expect_error_page(&browser.open("/signup").await, 404, "There is no such page");
+    let invalid = browser.open("/authorize?client_id=none").await;
+    expect_error_page(&invalid, 400, "This authorization request is invalid");
+    let form = browser.open("/signin").await;
+    let action = form.url.join("/signin").unwrap();
+    let large = [("email".to_owned(), "x".repeat(2 << 20))];
+    let refused = browser.post(&action, &large).await;
+    expect_error_page(&refused, 413, "The form was not accepted");
+    // Programs get the error that they can read.
+    let reply = world.anyone().get("/signup").await;
+    reply.expect_error(404, "not_found");
+    let mut limited = browser.open("/signin").await;
+    // Two replicas share their counts with a delay.
+    for _ in 0..2_000 {
+        if limited.reply.status == 429 {
+            break;
+        }
+        limited = browser.open("/signin").await;
+    }
+    expect_error_page(&limited, 429, "Too many requests");
+    assert!(limited.reply.has("retry-after"), "{}", limited.reply);
+}
+
+on_every_shape!(a_browser_gets_a_page_for_every_error);
