@@ -13,10 +13,9 @@ fn expect_error_page(page: &Page, status: u16, heading: &str) {
 }
 
 async fn a_browser_gets_a_page_for_every_error(shape: Shape) {
-    let setup = World::builder(shape).flag("--sign-up", "off");
-    let world = setup.env("LATCHKEY_RATE_LIMITS", "on").start().await;
+    let setup = World::builder(shape).env("LATCHKEY_RATE_LIMITS", "on");
+    let world = setup.start().await;
     let mut browser = world.browser();
-    expect_error_page(&browser.open("/signup").await, 404, "There is no such page");
     let invalid = browser.open("/authorize?client_id=none").await;
     expect_error_page(&invalid, 400, "This authorization request is invalid");
     let form = browser.open("/signin").await;
@@ -25,8 +24,8 @@ async fn a_browser_gets_a_page_for_every_error(shape: Shape) {
     let refused = browser.post(&action, &large).await;
     expect_error_page(&refused, 413, "The form was not accepted");
     // Programs get the error that they can read.
-    let reply = world.anyone().get("/signup").await;
-    reply.expect_error(404, "not_found");
+    let reply = world.anyone().post("/signin").form(&large).await;
+    reply.expect_error(413, "payload_too_large");
     let mut limited = browser.open("/signin").await;
     // Two replicas share their counts with a delay.
     for _ in 0..2_000 {
