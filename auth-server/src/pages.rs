@@ -38,6 +38,7 @@ use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use issuer::grants::EndSessionRequest;
 use presentation::LanguageLink;
+use std::borrow::Borrow;
 use web::Error;
 
 /// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients. The sources of scripts come
@@ -54,6 +55,48 @@ pub(crate) struct FormState<'a> {
     pub(crate) user: Option<i64>,
     /// The message about the previous attempt, if it failed.
     pub(crate) error: Option<&'a str>,
+    /// The field that the message is about, if it is about one.
+    pub(crate) wrong_field: Option<Field>,
+}
+
+/// A field of a form that can be wrong on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    /// The e-mail address.
+    Email,
+    /// The present password.
+    Password,
+    /// A new password.
+    NewPassword,
+    /// The one-time code.
+    Code,
+}
+
+impl Field {
+    /// Returns the name by which templates know the field.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Email => "email",
+            Self::Password => "password",
+            Self::NewPassword => "new-password",
+            Self::Code => "code",
+        }
+    }
+}
+
+impl FormState<'_> {
+    /// Returns whether the message is about the field with this name.
+    fn is_wrong(&self, field: &str) -> bool {
+        self.wrong_field.is_some_and(|wrong| wrong.as_str() == field)
+    }
+
+    /// Returns whether the field with this name gets the focus: the one that the message is about, or else the one that has it by default.
+    fn focuses(&self, field: &str, by_default: impl Borrow<bool>) -> bool {
+        match self.wrong_field {
+            Some(wrong) => wrong.as_str() == field,
+            None => *by_default.borrow(),
+        }
+    }
 }
 
 /// The sign-up form.

@@ -3,7 +3,7 @@
 use super::documentation::{FormErrors, LinkRequestErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow;
-use super::form_page::{FormError, FormRenderer};
+use super::form_page::{self, FormError, FormRenderer};
 use super::forms::{FlowQuery, ForgotForm};
 use super::paths;
 use crate::pages::text;
@@ -69,6 +69,6 @@ pub(crate) async fn submit(
 }
 
 async fn request(identity: &Identity, email: &str, context: &RequestContext) -> Result<(), FormError> {
-    let email = Email::parse(email).map_err(|_| FormError::invalid(&text::of("email-invalid")))?;
+    let email = Email::parse(email).map_err(|_| form_page::email_invalid())?;
     Ok(password_resets::request(identity, &email, context).await?)
 }

@@ -2,7 +2,7 @@
 
 mod errors;
 
-use crate::pages::FormState;
+use crate::pages::{Field, FormState};
 use crate::pages::text::{self, Text};
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
@@ -60,6 +60,7 @@ impl FormRenderer {
             csrf: &self.csrf,
             user: self.user,
             error: None,
+            wrong_field: None,
         });
         (set_cookie(self.cookie), html).into_response()
     }
@@ -79,6 +80,7 @@ impl FormRenderer {
             csrf: &self.csrf,
             user: self.user,
             error: Some(&correctable.message),
+            wrong_field: correctable.field,
         });
         let mut response = (correctable.status, set_cookie(self.cookie), html).into_response();
         let delay = correctable.retry_after.map(retry_after);
@@ -93,6 +95,11 @@ fn set_cookie(cookie: HeaderValue) -> AppendHeaders<[(header::HeaderName, Header
     AppendHeaders([(header::SET_COOKIE, cookie)])
 }
 
+/// Returns the error of a form whose address is not one.
+pub(super) fn email_invalid() -> FormError {
+    FormError::invalid(&text::of("email-invalid")).about(Field::Email)
+}
+
 /// The reason why a submitted form had no effect.
 pub(crate) enum FormError {
     /// The user can correct the input or retry: the form is shown again.
@@ -105,6 +112,8 @@ pub(crate) enum FormError {
 pub(crate) struct Correctable {
     status: StatusCode,
     message: String,
+    /// The field that the user has to correct, if it is one.
+    field: Option<Field>,
     /// The delay before a retry makes sense.
     retry_after: Option<Duration>,
 }
@@ -115,8 +124,17 @@ impl FormError {
         Self::Correctable(Correctable {
             status,
             message: message.plain(),
+            field: None,
             retry_after: None,
         })
+    }
+
+    /// Names the field that the user has to correct.
+    pub(crate) fn about(mut self, field: Field) -> Self {
+        if let Self::Correctable(correctable) = &mut self {
+            correctable.field = Some(field);
+        }
+        self
     }
 
     /// 422: the input is invalid.
@@ -129,6 +147,7 @@ impl FormError {
         Self::Correctable(Correctable {
             status: StatusCode::TOO_MANY_REQUESTS,
             message: message.with("wait", text::duration(retry_after)).plain(),
+            field: None,
             retry_after: Some(retry_after),
         })
     }
@@ -138,6 +157,7 @@ impl FormError {
         Self::Correctable(Correctable {
             status: StatusCode::SERVICE_UNAVAILABLE,
             message: message.plain(),
+            field: None,
             retry_after: Some(RETRY_DELAY),
         })
     }

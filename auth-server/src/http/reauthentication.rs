@@ -1,12 +1,11 @@
 //! The recent sign-in that pages require for a sensitive change of the account.
 
-use super::consent::require_session;
+use super::consent::{cookie_dropped, require_session};
 use super::flow::FlowError;
 use super::form_page::FormError;
 use super::paths;
 use super::redirects::see_other;
-use crate::pages::{self, text};
-use axum::http::StatusCode;
+use crate::pages::{Field, text};
 use foundation::context::RequestContext;
 use identity::login;
 use identity::second_factor::Otp;
@@ -63,5 +62,5 @@ pub(super) fn error(error: login::Error, page: &'static str) -> FormError {
 }
 
 fn wrong_code() -> FormError {
-    FormError::invalid(&text::of("wrong-code"))
+    FormError::invalid(&text::of("wrong-code")).about(Field::Code)
 }

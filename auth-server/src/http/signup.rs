@@ -4,12 +4,11 @@ use super::browser;
 use super::documentation::{FlowErrors, FormErrors, SignUpErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow::{self, FlowCookie, FlowError};
-use super::form_page::{FormError, FormRenderer};
+use super::form_page::{self, FormError, FormRenderer};
 use super::forms::{FlowQuery, SignUpForm};
 use super::paths;
 use super::signin::signed_in;
 use crate::app::App;
-use crate::pages::text;
 use crate::pages::{self, FormState};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
@@ -98,7 +97,7 @@ async fn create(
     headers: &HeaderMap,
     context: &RequestContext,
 ) -> Result<Secret, FormError> {
-    let email = Email::parse(&fields.email).map_err(|_| FormError::invalid(&text::of("email-invalid")))?;
+    let email = Email::parse(&fields.email).map_err(|_| form_page::email_invalid())?;
     let password = identity
         .passwords
         .parse_new_for(&fields.password, email.as_str())?;

@@ -8,7 +8,7 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, VerifyForm};
 use super::paths;
 use crate::app::App;
-use crate::pages::{self, FormState, text};
+use crate::pages::{self, Field, FormState, text};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
@@ -144,5 +144,5 @@ pub(super) fn invalid_link(status: StatusCode) -> Response {
 
 /// Returns the error of a form whose password is wrong.
 pub(super) fn wrong_password() -> FormError {
-    FormError::invalid(&text::of("verify-password-wrong"))
+    FormError::invalid(&text::of("verify-password-wrong")).about(Field::Password)
 }

@@ -4,7 +4,7 @@ use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FormErrors, LinkRequestErrors, OtherUserErrors, SessionErrors};
 use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
-use crate::http::form_page::{FormError, FormRenderer};
+use crate::http::form_page::{self, FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, EmailForm};
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::{paths, reauthentication};
@@ -87,7 +87,7 @@ async fn change(
     fields: &EmailForm,
     context: &RequestContext,
 ) -> Result<(), FormError> {
-    let to = Email::parse(&fields.email).map_err(|_| FormError::invalid(&text::of("email-invalid")))?;
+    let to = Email::parse(&fields.email).map_err(|_| form_page::email_invalid())?;
     let requested = email_verifications::request_change(identity, session, &to, None, context).await;
     requested.map_err(|error| match error {
         ChangeError::Credentials(error) => reauthentication::error(error, paths::ACCOUNT_EMAIL),

@@ -3,7 +3,7 @@
 use super::FormError;
 use crate::http::redirects::see_other;
 use crate::http::{paths, reauthentication, reset, verify};
-use crate::pages;
+use crate::pages::{self, Field};
 use crate::pages::text::{self, Text};
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
@@ -29,7 +29,9 @@ impl From<login::Error> for FormError {
             login::Error::WrongCredentials | login::Error::NoPassword => {
                 unauthorized(text::of("wrong-credentials"))
             }
-            login::Error::CodeMissing(_) | login::Error::WrongCode => unauthorized(text::of("wrong-code")),
+            login::Error::CodeMissing(_) | login::Error::WrongCode => {
+                unauthorized(text::of("wrong-code")).about(Field::Code)
+            }
             login::Error::SignedOut | login::Error::SignInTooOld => unauthorized(text::of("session-ended")),
             login::Error::CaptchaRequired => Self::invalid(&text::of("captcha-required")),
             login::Error::Locked { retry_after } => Self::too_many(text::of("sign-in-locked"), retry_after),
@@ -75,6 +77,7 @@ impl From<PasswordFlaw> for FormError {
             PasswordFlaw::TooLong => text::of("password-too-long"),
             PasswordFlaw::TooCommon => text::of("password-too-common"),
         })
+        .about(Field::NewPassword)
     }
 }
 
@@ -82,7 +85,7 @@ impl From<sign_up::Error> for FormError {
     fn from(error: sign_up::Error) -> Self {
         match error {
             sign_up::Error::Users(users::Error::EmailTaken) => {
-                Self::new(StatusCode::CONFLICT, &text::of("sign-up-email-taken"))
+                Self::new(StatusCode::CONFLICT, &text::of("sign-up-email-taken")).about(Field::Email)
             }
             sign_up::Error::Users(users::Error::Database(error)) => Error::from(error).into(),
             sign_up::Error::Passwords(error) => error.into(),
@@ -164,7 +167,7 @@ impl From<email_verifications::Error> for FormError {
                 Self::Final(verify::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
             }
             email_verifications::Error::PasswordMissing(_) => {
-                Self::invalid(&text::of("verify-password-missing"))
+                Self::invalid(&text::of("verify-password-missing")).about(Field::Password)
             }
             email_verifications::Error::Credentials(login::Error::WrongCredentials) => {
                 verify::wrong_password()
