@@ -295,6 +295,7 @@ without-password-on = Sie haben kein Passwort: Nur Ihre Passkeys melden Sie an.
 password-removal-not-ready = Sie können Ihr Passwort entfernen, wenn Ihre E-Mail-Adresse bestätigt ist und Sie sich mit einem Passkey angemeldet haben. Melden Sie sich dazu ab und mit dem Passkey wieder an.
 passkey-not-added = Es wurde kein Passkey hinzugefügt. Versuchen Sie es noch einmal.
 passkey-failed = Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal, oder nehmen Sie Ihr Passwort.
+passkey-too-many-sign-ins = Es gab sehr viele Anmeldungen bei diesem Konto. Versuchen Sie es in { $wait } noch einmal.
 passkey-refused = Dieser Passkey gilt hier nicht. Vielleicht wurde er aus dem Konto entfernt, oder das Konto ist gesperrt. Nehmen Sie Ihr Passwort oder einen anderen Passkey.
 passkey-answer-refused = Der Passkey konnte nicht geprüft werden und wurde nicht hinzugefügt. Löschen Sie ihn auf Ihrem Gerät, und versuchen Sie es noch einmal.
 passkey-not-added-in-time = Diese Seite war zu lange offen, darum wurde der Passkey nicht hinzugefügt. Löschen Sie ihn auf Ihrem Gerät, und versuchen Sie es noch einmal.
@@ -311,7 +312,7 @@ device-own = Diese App gehört zu diesem Dienst.
 device-foreign = Diese App gehört einem Dritten.
 device-compare = Vergleichen Sie den Code mit dem auf dem Display Ihres Geräts:
 device-origin = Die Anfrage kam vor { $age } von der Netzadresse { $address }.
-device-origin-server = Die Anfrage kam vor { $age } von der Netzadresse { $address }, einem Server der Anwendung.
+device-origin-server = Die Anfrage kam vor { $age } von der Netzadresse { $address }, einem Server der App.
 device-warning = Lassen Sie sie nur zu, wenn Sie selbst damit begonnen haben, auf einem Gerät, das vor Ihnen steht. Wer Ihnen den Code oder einen Link zu dieser Seite geschickt hat, bekäme sonst Zugriff auf Ihr Konto.
 address-unknown = unbekannt
 device-allowed = Ihr Gerät ist verbunden
@@ -325,7 +326,7 @@ device-decided = Dieser Code gilt nicht mehr
     .link = Einen anderen Code eingeben
 device-code-invalid = Ein Code hat acht Buchstaben, zum Beispiel BCDF-GHJK.
 device-code-unknown = Auf diesen Code wartet kein Gerät. Vergleichen Sie ihn mit der Anzeige des Geräts, das inzwischen einen neuen zeigen kann.
-device-code-too-many = Es wurde kein Code geprüft, weil zu viele falsche eingegeben wurden. Versuchen Sie es in { $wait } wieder.
+device-code-too-many = Es wurde kein Code geprüft, weil zu viele falsche eingegeben wurden. Versuchen Sie es in { $wait } noch einmal.
 device-code-unavailable = Gerade kann kein Code geprüft werden. Versuchen Sie es gleich noch einmal.
 
 ## Sign-out

@@ -37,7 +37,11 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) {
     attempt("reasons of ended sessions", sessions::prune_ended(db, now)).await;
     attempt("refresh token families", refresh_families::prune(db, now)).await;
     attempt("revocations", revocation::prune(db, now)).await;
-    attempt("names of deleted accounts in events", events::pseudonyms::replace_remaining(db)).await;
+    attempt(
+        "names of deleted accounts in events",
+        events::pseudonyms::replace_remaining(db),
+    )
+    .await;
     attempt("security events", events::prune(db, event_retention, now)).await;
     attempt("alerts", alerts::prune(db, event_retention, now)).await;
     attempt("device requests", device_requests::prune(db, now)).await;

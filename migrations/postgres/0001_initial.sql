@@ -777,7 +777,7 @@ BEGIN
     GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, idempotency_keys TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE (bytes) ON storage_use TO latchkey_api;
     GRANT SELECT ON clients TO latchkey_api;
-    GRANT SELECT, UPDATE (revoked_at, revocation_reason) ON refresh_families TO latchkey_api;
+    GRANT SELECT, UPDATE (revoked_at, revocation_reason, expires_at) ON refresh_families TO latchkey_api;
     GRANT SELECT, INSERT ON revocations TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE (user_id, administrator_id, address, network, detail) ON security_events TO latchkey_api;
     GRANT INSERT ON unfinished_pseudonyms TO latchkey_api;

@@ -94,7 +94,9 @@ impl Flows {
         };
         let text = serde_json::to_vec(&flow).unwrap_or_default();
         let sealed = self.key.seal(SEAL_NAME, &text);
-        self.long_requests.shorten(sealed, flow.expires_at(), context).await
+        self.long_requests
+            .shorten(sealed, flow.expires_at(), context)
+            .await
     }
 
     /// Returns a flow, or `None` if it is malformed, expired, finished or bound to another browser.

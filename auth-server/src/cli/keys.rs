@@ -110,8 +110,8 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
     }
 }
 
-/// Asks whether to rotate the keys if a verifier lacks the staged key, unless `yes` answers. Fails with [`keys::Error::Unready`] if nobody can
-/// be asked, because standard input is no terminal, or if the answer is no.
+/// Asks whether to rotate the keys if a verifier lacks the staged key, unless `yes` answers. Fails with [`Error::Unconfirmed`] if nobody can
+/// be asked, because standard input is no terminal, and with [`Error::Declined`] if the answer is no.
 async fn confirm_rotation(services: &Services, yes: bool) -> Result<(), Error> {
     let (keys, now) = (keys::all(&services.db).await?, services.clock.now());
     // A rotation without a key that may sign fails, whatever the answer.

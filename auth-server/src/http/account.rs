@@ -247,10 +247,7 @@ pub(crate) async fn request_confirmation(
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
     let Err(error) = email_verifications::request(&app.identity, &session, &context).await else {
-        return Ok(pages::notify(
-            &text::of("account-link-sent"),
-            paths::ACCOUNT,
-        ));
+        return Ok(pages::notify(&text::of("account-link-sent"), paths::ACCOUNT));
     };
     match Overview::read(&app.identity, &session, &context).await? {
         Some(overview) => Ok(renderer

@@ -1,5 +1,6 @@
 //! The session of the browser that sent a request.
 
+use super::paths;
 use crate::pages;
 use crate::pages::text;
 use axum::extract::{FromRef, FromRequestParts};

@@ -4,8 +4,8 @@
 use super::paths;
 use crate::pages::LANGUAGES;
 use axum::Json;
-use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::extract::{Request, State};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use foundation::{schema, scope};
 use identity::authentication_methods::AuthenticationMethods;
@@ -236,10 +236,10 @@ fn metadata_of(grants: &Grants, registration: ClientRegistration) -> Response {
 pub(crate) async fn jwks(
     State(grants): State<Arc<Grants>>,
     Context(context): Context,
-    headers: HeaderMap,
+    request: Request,
 ) -> impl IntoResponse {
     let set = grants.keys.key_set();
-    let revalidates = headers.contains_key(header::IF_NONE_MATCH);
+    let revalidates = request.headers().contains_key(header::IF_NONE_MATCH);
     grants.key_set_fetches.add(&set, revalidates, &context);
     let max_age = match grants.keys.is_fresh() {
         true => grants.lifetimes.jwks_max_age.as_secs(),

@@ -27,12 +27,15 @@ pages! {
     SessionErrors: 400 "The browser sent two session cookies.";
     /// The errors of an authorization request that are not sent to the client.
     AuthorizationErrors: 400 "The client or its redirect URI is unknown, or the request cannot be read.",
-        429 "Too many documents of applications were fetched.", 503 "A part of the service does not answer.";
+        429 "Too many documents of applications were fetched, or too many long requests came from the network.",
+        503 "A part of the service does not answer.";
     /// The errors of a request to sign out.
-    SignOutErrors: 400 "The client is unknown, or has not registered the redirect URI, or the request cannot be read.";
+    SignOutErrors: 400 "The client is unknown, or has not registered the redirect URI, or the request cannot be read.",
+        429 "Too many long requests came from the network.", 503 "A part of the service does not answer.";
     /// The errors of a flow that cannot continue.
     FlowErrors: 400 "The flow has expired or belongs to another browser, or the form cannot be read.",
-        429 "Too many documents of applications were fetched.", 503 "A part of the service does not answer.";
+        429 "Too many documents of applications were fetched, or too many long requests came from the network.",
+        503 "A part of the service does not answer.";
     /// The error of the consent form.
     ConsentErrors: 409 "The page was shown to another user: it is shown again.";
     /// The errors of the sign-in form.
@@ -46,7 +49,8 @@ pages! {
         429 "Sign-in is blocked for a while.", 503 "Too many people are signing in at once.";
     /// The errors of a sign-in with a passkey.
     PasskeySignInErrors: 401 "The passkey does not sign in here.",
-        422 "The page was open for too long, or its challenge was answered before.";
+        422 "The page was open for too long, or its challenge was answered before.",
+        429 "There were too many such sign-ins to the account.", 503 "A part of the service does not answer.";
     /// The error of the form that renames a passkey.
     PasskeyNameErrors: 422 "The name is not acceptable.";
     /// The errors of the form that adds a passkey.
@@ -55,8 +59,8 @@ pages! {
     /// The errors of the sign-up form.
     SignUpErrors: 409 "Another account has this address.", 422 "The address or the password is not acceptable.",
         429 "Too many accounts were created from the network.", 503 "Too many people are signing up at once.";
-    /// The error of a link without a token.
-    LinkErrors: 400 "The link is incomplete.";
+    /// The error of a link of a password reset.
+    LinkErrors: 400 "The link is incomplete, used or expired.";
     /// The errors of the forms that mail a link.
     LinkRequestErrors: 422 "The address is invalid.", 429 "Too many mails were requested.",
         503 "A part of the service does not answer.";

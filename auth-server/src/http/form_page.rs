@@ -2,8 +2,8 @@
 
 mod errors;
 
-use crate::pages::{Field, FormState};
 use crate::pages::text::{self, Text};
+use crate::pages::{Field, FormState};
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};

@@ -36,7 +36,10 @@ pub(crate) async fn to_base_host(
             if request.method().is_safe()
                 && is_local(&requested)
                 && is_local(&policy.base_url)
-                && request.uri().path_and_query().is_none_or(|path| path.as_str().len() <= MAX_TEXT_LENGTH)
+                && request
+                    .uri()
+                    .path_and_query()
+                    .is_none_or(|path| path.as_str().len() <= MAX_TEXT_LENGTH)
                 && requested.host_str() != policy.base_url.host_str() =>
         {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str());

@@ -15,7 +15,7 @@ use crate::pages;
 use crate::pages::text;
 use axum::extract::State;
 use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::login;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use web::content_negotiation::prefers_to_json;
 use web::context::request_context;
-use web::{Error, cookies, is_unwritten_error};
+use web::{Code, Error, cookies, is_unwritten_error};
 
 /// The time for which a browser keeps the choice of a language.
 const CHOICE_LIFETIME: Duration = Duration::from_hours(365 * 24);
@@ -53,7 +53,8 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
             .ok()
             .map(|context| context.trace_id.clone()),
     };
-    let prefers_pages = prefers_to_json(request.headers(), "text/html");
+    let is_navigation = [Method::GET, Method::POST].contains(request.method());
+    let prefers_pages = is_navigation && prefers_to_json(request.headers(), "text/html");
     let respond = async {
         let response = next.run(request).await;
         match prefers_pages && is_unwritten_error(&response) {
@@ -63,7 +64,12 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     };
     let mut response = PRESENTATION.scope(presentation, respond).await;
     if let Some(chosen) = chosen {
-        let cookie = cookies::set(CHOICE_COOKIE, chosen.tag(), Some(CHOICE_LIFETIME), "; HttpOnly; Secure");
+        let cookie = cookies::set(
+            CHOICE_COOKIE,
+            chosen.tag(),
+            Some(CHOICE_LIFETIME),
+            "; HttpOnly; Secure",
+        );
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     if response.headers().contains_key(header::CONTENT_SECURITY_POLICY) {
@@ -73,8 +79,11 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     response
 }
 
-/// Gives an error a page, whose headers it keeps.
+/// Gives an error a page, which has its headers. The response to a method that the path does not support stays as it is.
 fn with_page(response: Response) -> Response {
+    if response.headers().contains_key(header::ALLOW) {
+        return response;
+    }
     let (parts, _) = response.into_parts();
     let code = parts.extensions.get::<Error>().map(Error::code);
     let code = code.unwrap_or_else(|| Error::from_status(parts.status).code());
@@ -85,6 +94,12 @@ fn with_page(response: Response) -> Response {
         if *name != header::CONTENT_LENGTH {
             page.headers_mut().append(name, value.clone());
         }
+    }
+    let headers = page.headers_mut();
+    headers.append(header::VARY, HeaderValue::from_static("accept"));
+    if [Code::RequestTimeout, Code::PayloadTooLarge].contains(&code) {
+        // The rest of the body may still arrive and must not be read as the next request.
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     *page.extensions_mut() = parts.extensions;
     page

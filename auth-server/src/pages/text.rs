@@ -164,8 +164,11 @@ mod tests {
     #[test]
     fn arguments_are_escaped_and_isolated() {
         let text = of("consent").with("client", "<b>\u{202e}x\u{2069}</b>");
-        assert_eq!(text.to_string(), "Allow <bdi>&#60;b&#62;x&#60;/b&#62;</bdi>?");
-        assert_eq!(text.plain(), "Allow <b>x</b>?");
+        assert_eq!(
+            text.to_string(),
+            "Give <bdi>&#60;b&#62;x&#60;/b&#62;</bdi> access to your account?"
+        );
+        assert_eq!(text.plain(), "Give <b>x</b> access to your account?");
     }
 
     #[test]

@@ -12,7 +12,8 @@ use utoipa::ToSchema;
 sql! {
     RECORD = "INSERT INTO verifiers (kind, name, user_agent, kids, revalidates, seen_at) VALUES ($1, $2, $3, $4, $5, $6)
               ON CONFLICT (kind, name, user_agent) DO UPDATE
-              SET kids = excluded.kids, revalidates = excluded.revalidates, seen_at = excluded.seen_at";
+              SET kids = excluded.kids, revalidates = excluded.revalidates, seen_at = excluded.seen_at
+              WHERE verifiers.seen_at <= excluded.seen_at";
     LIST = "SELECT kind, name, user_agent, kids, revalidates, seen_at FROM verifiers
             WHERE seen_at > $1 ORDER BY seen_at DESC LIMIT $2";
     FIND_SURPLUS = "SELECT seen_at FROM verifiers ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
@@ -101,7 +102,8 @@ impl KnownVerifier {
         self.kids.iter().any(|held| held == kid)
     }
 
-    /// Stores what is known of the verifier, in place of what was known before.
+    /// Stores what is known of the verifier, in place of what was known before. Of several issuers, one may store an older fetch later: it has no
+    /// effect.
     pub async fn record(&self, db: &Db) -> Result<(), Error> {
         let recorded = execute!(
             db.writer(),

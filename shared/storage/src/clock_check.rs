@@ -31,7 +31,7 @@ const MAX_FIRST_PAUSE: Duration = Duration::from_millis(500);
 pub struct ClockCheck {
     db: Db,
     last: Arc<watch::Sender<Measurement>>,
-    /// The time of the last measurement for a request. Locked during a measurement, so that one request measures for all.
+    /// The time of the last measurement for a request that failed. Locked during a measurement, so that one request measures for all.
     measured_for_request: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -78,7 +78,8 @@ impl Measurement {
     }
 
     fn is_sufficient(&self) -> bool {
-        self.agreement().is_some_and(|agreement| agreement != Agreement::None)
+        self.agreement()
+            .is_some_and(|agreement| agreement != Agreement::None)
     }
 }
 
@@ -138,7 +139,7 @@ impl ClockCheck {
             if !is_recent && self.was_set() {
                 // The result is read below.
                 let _ = self.measure().await;
-                *measured = Some(Instant::now());
+                *measured = self.was_set().then(Instant::now);
             }
         }
         self.clock()
@@ -155,7 +156,9 @@ impl ClockCheck {
 
     /// Returns whether the clock, which agreed at the last measurement, was set so that it differs.
     fn was_set(&self) -> bool {
-        let differs = self.ahead_by_now().is_some_and(|ahead_by| agreement_at(ahead_by) == Agreement::None);
+        let differs = self
+            .ahead_by_now()
+            .is_some_and(|ahead_by| agreement_at(ahead_by) == Agreement::None);
         differs && self.last.borrow().is_sufficient()
     }
 

@@ -83,8 +83,8 @@ pub struct RateLimitArgs {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_writes: u32,
 
-    /// The number of requests allowed per minute from one address (IPv6: from one /64). Those of apps that authenticate, and those with an
-    /// access token, are not counted.
+    /// The number of requests allowed per minute from one address (IPv6: from one /64). Those of apps that authenticate, and those with a
+    /// valid access token, are not counted.
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_ADDRESS", global = true, default_value_t = 600, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_address: u32,

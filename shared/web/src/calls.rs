@@ -27,7 +27,7 @@ pub async fn handle(
         Err(error) => return error.into_response(),
     };
     let route = Route::of(&request);
-    let pending = match rate_limits::count_call(limiter, &mut request, credentials.kind(&route)) {
+    let pending = match rate_limits::count_call(limiter, &mut request, credentials, &route) {
         Ok(pending) => pending,
         Err(error) => return error.into_response(),
     };

@@ -120,17 +120,32 @@ impl Accepted {
         // The requirements can be read only in their serialized form.
         let requirements = serde_json::to_value(&operation.security).unwrap_or_default();
         let requirements = requirements.as_array().map(Vec::as_slice).unwrap_or_default();
-        let scopes = requirements.iter().find_map(|requirement| requirement["oauth2"].as_array());
-        let scopes = scopes.map(|scopes| scopes.iter().filter_map(|scope| scope.as_str()).collect::<Vec<_>>());
-        let accepts = |scheme: &str| requirements.iter().any(|requirement| requirement.get(scheme).is_some());
-        let is_public = requirements.iter().any(|requirement| requirement.as_object().is_some_and(Map::is_empty));
+        let scopes = requirements
+            .iter()
+            .find_map(|requirement| requirement["oauth2"].as_array());
+        let scopes = scopes.map(|scopes| {
+            scopes
+                .iter()
+                .filter_map(|scope| scope.as_str())
+                .collect::<Vec<_>>()
+        });
+        let accepts = |scheme: &str| {
+            requirements
+                .iter()
+                .any(|requirement| requirement.get(scheme).is_some())
+        };
+        let is_public = requirements
+            .iter()
+            .any(|requirement| requirement.as_object().is_some_and(Map::is_empty));
         let kind = match (accepts("client"), accepts("oauth2")) {
             (true, _) => Some(CredentialKind::Client),
             (false, true) if !is_public => Some(CredentialKind::Token),
             _ => None,
         };
         Self {
-            scope: scopes.filter(|scopes| !scopes.is_empty()).map(|scopes| scopes.join(" ")),
+            scope: scopes
+                .filter(|scopes| !scopes.is_empty())
+                .map(|scopes| scopes.join(" ")),
             kind,
         }
     }

@@ -1,14 +1,15 @@
 //! Rate limits over HTTP: the `RateLimit` and `RateLimit-Policy` headers
 //! (draft-ietf-httpapi-ratelimit-headers) and 429.
 
-use crate::challenges::CredentialKind;
+use crate::bearer;
+use crate::challenges::{CredentialKind, Route, RouteCredentials};
 use crate::context::request_context;
 use crate::error::{Code, Error};
 use crate::openapi::error_responses::add_to_operations;
 use crate::{DeferredHeaders, error};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderName, HeaderValue, Method, header};
+use axum::http::{Extensions, HeaderName, HeaderValue, Method};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
@@ -74,7 +75,8 @@ pub(crate) fn count_address(limiter: &RateLimiter, request: &Request) -> Result<
 pub(crate) fn count_call(
     limiter: &RateLimiter,
     request: &mut Request,
-    credentials: Option<CredentialKind>,
+    credentials: &RouteCredentials,
+    route: &Route,
 ) -> Result<Option<PendingDecision>, Error> {
     let context = Arc::clone(request_context(request.extensions())?);
     let address = context.address.filter(|_| request.method() != Method::OPTIONS);
@@ -83,7 +85,7 @@ pub(crate) fn count_call(
     };
     let is_flood = decision.is_flood;
     match apply(Some(decision), request.extensions()) {
-        Err(limited) if !is_flood && may_authenticate(request, credentials) => {
+        Err(limited) if !is_flood && may_authenticate(request, credentials.kind(route)) => {
             let pending = PendingDecision {
                 limited,
                 is_authenticated: Arc::default(),
@@ -100,7 +102,8 @@ fn may_authenticate(request: &Request, credentials: Option<CredentialKind>) -> b
     match credentials {
         // They may be in the body. Before it acts for a client without credentials, the route calls `require_address`.
         Some(CredentialKind::Client) => true,
-        Some(CredentialKind::Token) => request.headers().contains_key(header::AUTHORIZATION),
+        // Other schemes are ignored, so that the request could have an effect by its cookie.
+        Some(CredentialKind::Token) => matches!(bearer::token(request.headers()), Ok(Some(_))),
         None => false,
     }
 }
@@ -133,7 +136,10 @@ fn settle_address(limiter: &RateLimiter, extensions: &Extensions) -> Result<(), 
 /// 429 if the client is over its limit.
 pub fn by_client(limiter: &RateLimiter, extensions: &Extensions, client_id: &str) -> Result<(), Error> {
     settle_address(limiter, extensions)?;
-    apply(limiter.by_client(client_id, request_context(extensions)?.now), extensions)
+    apply(
+        limiter.by_client(client_id, request_context(extensions)?.now),
+        extensions,
+    )
 }
 
 /// Counts the request under its principal, and adds the `RateLimit` headers to its response. The principal is a user

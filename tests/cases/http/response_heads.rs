@@ -123,7 +123,12 @@ async fn a_longer_state_is_refused_on_a_page(world: SharedWorld) {
         // Without a session, the form leads to the sign-in page.
         let mut stranger = world.browser();
         let csrf = stranger.open("/signin").await.hidden("csrf").unwrap();
-        let fields = [("csrf", csrf.as_str()), ("flow", &flow), ("decision", "allow"), ("user", "1")];
+        let fields = [
+            ("csrf", csrf.as_str()),
+            ("flow", &flow),
+            ("decision", "allow"),
+            ("user", "1"),
+        ];
         let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let page = stranger.post(&start_url(&world, "/consent"), &fields).await;
         expect_short_head(&page.reply);

@@ -293,10 +293,7 @@ async fn newer_sign_ins_are_the_reason(world: SharedWorld) {
     execute!(db.writer(), unused, first).unwrap();
     world.log_in(&ended.first.email, PASSWORD).await;
     ended
-        .expect_on_page(
-            "because an account can be signed in 100 times at once",
-            false,
-        )
+        .expect_on_page("because an account can be signed in 100 times at once", false)
         .await;
     ended
         .expect_at_app(&world, "the user has too many newer sign-ins")

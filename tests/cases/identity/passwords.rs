@@ -70,7 +70,11 @@ async fn common_passwords_are_rejected_everywhere(world: SharedWorld) {
     let page = browser.open("/password").await;
     let answer = browser.submit(&page, &[("new_password", "password1")]).await;
     assert_eq!(answer.reply.status, 422, "{}", answer.reply);
-    assert!(answer.visible_text().contains("easy to guess"), "{}", answer.reply);
+    assert!(
+        answer.visible_text().contains("easy to guess"),
+        "{}",
+        answer.reply
+    );
 }
 
 async fn huge_passwords_are_rejected_before_hashing(world: SharedWorld) {

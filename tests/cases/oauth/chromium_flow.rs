@@ -27,7 +27,9 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     browser.fill("#email", &user.email).await;
     browser.fill("#password", "not the password").await;
     browser.press("button[type=submit]").await;
-    browser.expect("The e-mail address or the password is wrong").await;
+    browser
+        .expect("The e-mail address or the password is wrong")
+        .await;
     browser.fill("#password", PASSWORD).await;
     browser.press("button[type=submit]").await;
 

@@ -182,7 +182,11 @@ async fn a_revoked_family_is_deleted_after_three_days(shape: Shape) {
         count
     };
     assert_eq!(count().await, 2);
-    let reason = app.refresh(&world.anyone(), &revoked.refresh).await.expect(400).json();
+    let reason = app
+        .refresh(&world.anyone(), &revoked.refresh)
+        .await
+        .expect(400)
+        .json();
     let reason = reason["error_description"].as_str().unwrap().to_owned();
     assert!(reason.contains("the app revoked it"), "{reason}");
     world.advance(Duration::from_secs(3 * 24 * 3600 + 60));

@@ -44,7 +44,7 @@ async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
             "Two-step sign-in is off",
             "this browser",
             "Firefox on Linux",
-            &format!("from {}", user.address()),
+            &format!("address {}", user.address()),
             "Some App",
             "Read posts, including your drafts",
             "You signed in",
@@ -208,10 +208,7 @@ async fn the_account_needs_a_session(world: SharedWorld) {
     let page = browser.open("/account").await;
     assert_eq!(page.location().unwrap().path(), "/password", "{}", page.reply);
     let required = browser.open("/password").await;
-    expect_words(
-        &required,
-        &["Choose one of your own", "At least 8 characters"],
-    );
+    expect_words(&required, &["Choose one of your own", "At least 8 characters"]);
     let user = world.user().await;
     let page = user.browser().open("/signin").await;
     assert_eq!(page.location().unwrap().path(), "/account", "{}", page.reply);

@@ -22,7 +22,11 @@ async fn a_user_changes_the_address(world: SharedWorld) {
     let email = world.fresh_email();
     let sent = browser.submit(&page, &[("email", &email)]).await;
     assert_eq!(sent.reply.status, 200, "{}", sent.reply);
-    assert!(sent.visible_text().contains("Check your e-mail"), "{}", sent.reply);
+    assert!(
+        sent.visible_text().contains("Check your e-mail"),
+        "{}",
+        sent.reply
+    );
     world.mail(&user.email, TO_OLD, 1).await;
     let me = user.get("/me").await.expect(200).json();
     assert_eq!(me["email"], json!(user.email));

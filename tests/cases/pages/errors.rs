@@ -7,8 +7,11 @@ fn expect_error_page(page: &Page, status: u16, heading: &str) {
     assert_eq!(page.reply.status, status, "{}", page.reply);
     let text = page.visible_text();
     assert!(text.contains(heading), "{}", page.reply);
-    assert!(text.contains(&page.reply.correlation_id()), "{}", page.reply);
-    let leads_on = page.links().iter().any(|link| link.path().starts_with("/account"));
+    assert!(text.contains(page.reply.correlation_id()), "{}", page.reply);
+    let leads_on = page
+        .links()
+        .iter()
+        .any(|link| link.path().starts_with("/account"));
     assert!(leads_on, "{}", page.reply);
 }
 
@@ -20,7 +23,7 @@ async fn a_browser_gets_a_page_for_every_error(shape: Shape) {
     expect_error_page(&invalid, 400, "This authorization request is invalid");
     let form = browser.open("/signin").await;
     let action = form.url.join("/signin").unwrap();
-    let large = [("email".to_owned(), "x".repeat(2 << 20))];
+    let large = [("email".to_owned(), "x".repeat(65 << 10))];
     let refused = browser.post(&action, &large).await;
     expect_error_page(&refused, 413, "The form was not accepted");
     // Programs get the error that they can read.

@@ -139,7 +139,8 @@ async fn an_account_lives_from_sign_up_to_deletion(world: World) {
     ann.sign_in_with_a_passkey().await;
 
     ann.open("/forgot").await;
-    ann.submit(&[("#email", EMAIL)], SUBMIT, "Check your e-mail").await;
+    ann.submit(&[("#email", EMAIL)], SUBMIT, "Check your e-mail")
+        .await;
     ann.open_mailed("Reset your password").await;
     ann.submit(
         &[("#new_password", NEW_PASSWORD)],

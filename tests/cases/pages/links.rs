@@ -26,7 +26,11 @@ async fn a_link_that_does_not_work_leads_to_a_new_one(world: SharedWorld) {
     let form = browser.open("/signin").await;
     let csrf = browser.cookie("csrf").unwrap().to_owned();
     for (page, way_on) in [("/reset", "/forgot"), ("/verify", "/account")] {
-        let fields = [("csrf", &*csrf), ("token", "unknown"), ("new_password", "a new good password")];
+        let fields = [
+            ("csrf", &*csrf),
+            ("token", "unknown"),
+            ("new_password", "a new good password"),
+        ];
         let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let posted = browser.post(&form.url.join(page).unwrap(), &fields).await;
         expect_way_on(&posted, 422, way_on);

@@ -134,7 +134,11 @@ async fn the_passkey_that_signs_in_stays(world: SharedWorld) {
     let mut browser = world.browser();
     expect_redirect(&second.sign_in(&mut browser).await, "/account");
     expect_redirect(&remove_passkey(&mut browser).await, "/account/passkeys");
-    expect_words(&remove_passkey(&mut browser).await, 409, "You have not signed in with any other passkey");
+    expect_words(
+        &remove_passkey(&mut browser).await,
+        409,
+        "You have not signed in with any other passkey",
+    );
     expect_redirect(&second.sign_in(&mut world.browser()).await, "/account");
 }
 

@@ -66,11 +66,16 @@ async fn unacceptable_input_is_shown_again_with_the_reason(world: SharedWorld) {
     let email = world.fresh_email();
     for (email, password, status, reason) in [
         ("ann", PASSWORD, 422, "This is not a complete e-mail address."),
-        (&email, "short", 422, "shorter than 8 characters"),
+        (&email, "short", 422, "at least 8 characters"),
         (&email, &long, 422, "at most 128 characters"),
         (&email, "password1", 422, "easy to guess"),
         // In capitals, because the end of the run looks for passwords in the database, which has the address.
-        (&email, &format!("{}1", email.to_uppercase()), 422, "easy to guess"),
+        (
+            &email,
+            &format!("{}1", email.to_uppercase()),
+            422,
+            "easy to guess",
+        ),
         (
             &ann.email,
             "another good password",

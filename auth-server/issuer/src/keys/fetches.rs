@@ -35,7 +35,10 @@ impl Fetches {
     /// Adds a fetch of this set by the client of the request. `revalidates` tells whether the request had an `If-None-Match`.
     pub fn add(&self, set: &Arc<KeySet>, revalidates: bool, context: &RequestContext) {
         let user_agent = context.user_agent.as_deref().unwrap_or_default();
-        let Some(address) = context.address.filter(|_| !user_agent.starts_with(USER_AGENT_OF_API)) else {
+        let Some(address) = context
+            .address
+            .filter(|_| !user_agent.starts_with(USER_AGENT_OF_API))
+        else {
             return;
         };
         let mut fetches = lock(&self.0);

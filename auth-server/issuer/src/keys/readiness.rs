@@ -86,7 +86,10 @@ impl Readiness {
 /// Names a verifier and the time at which it was seen last, for the shell.
 fn name(verifier: &KnownVerifier) -> String {
     match verifier.kind {
-        Kind::Api => format!("the API at {}, which reported at {}", verifier.name, verifier.seen_at),
+        Kind::Api => format!(
+            "the API at {}, which reported at {}",
+            verifier.name, verifier.seen_at
+        ),
         Kind::Client => format!(
             "{} ({}), which last fetched the keys at {}",
             verifier.name,
@@ -136,7 +139,10 @@ mod tests {
         assert_eq!(readiness.clients, Share { ready: 1, all: 2 });
         assert_eq!(readiness.unready(), [verifiers[1].clone()]);
         let error = readiness.require_all().unwrap_err().to_string();
-        assert!(error.contains("192.0.2.1") && !error.contains("192.0.2.2"), "{error}");
+        assert!(
+            error.contains("192.0.2.1") && !error.contains("192.0.2.2"),
+            "{error}"
+        );
         let ready = Readiness::of(Some(&staged), verifiers[..1].to_vec());
         assert!(ready.require_all().is_ok());
     }

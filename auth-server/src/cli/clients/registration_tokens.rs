@@ -2,8 +2,6 @@
 
 use super::super::{Error, Services, print};
 use clap::{Subcommand, value_parser};
-use foundation::clock;
-use foundation::context::RequestContext;
 use foundation::duration;
 use issuer::registrations::initial_tokens::{
     self, DEFAULT_LIFETIME, MAX_LIFETIME, MAX_USES, NewRegistrationToken, RegistrationToken,
@@ -42,7 +40,7 @@ pub enum Command {
 }
 
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
-    let (db, context) = (&services.db, RequestContext::without_request());
+    let (db, context) = (&services.db, services.context());
     match command {
         Command::Create { uses, lifetime, json } => {
             let lifetime = lifetime.unwrap_or(DEFAULT_LIFETIME);
@@ -55,7 +53,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             print(json, &created, &[line(&description), secret])
         }
         Command::List { json } => {
-            let tokens = initial_tokens::list(db, clock::now()).await?;
+            let tokens = initial_tokens::list(db, context.now).await?;
             let lines: Vec<String> = tokens.iter().map(line).collect();
             print(json, &tokens, &lines)
         }

@@ -144,7 +144,9 @@ fn error_response(error: keys::Error) -> Error {
         keys::Error::NoneStaged | keys::Error::Contended => {
             conflict(&error).retry_after(Duration::from_secs(1))
         }
-        keys::Error::Unready { .. } | keys::Error::Staged(_) | keys::Error::Deleted { .. } => conflict(&error),
+        keys::Error::Unready { .. } | keys::Error::Staged(_) | keys::Error::Deleted { .. } => {
+            conflict(&error)
+        }
         keys::Error::Sealed(_)
         | keys::Error::NoSecret
         | keys::Error::Rsa(_)

@@ -104,7 +104,10 @@ pub(crate) async fn rotate(
         Some(staged) if staged.kid == fields.staged => {
             let readiness = keys::readiness(&app.keys.db, &published, context.now).await?;
             match readiness.require_all() {
-                Err(unready) if fields.despite_unready != "yes" => Err(unready),
+                // A key that may not sign yet is refused for that reason.
+                Err(unready) if fields.despite_unready != "yes" && staged.sign_after <= context.now => {
+                    Err(unready)
+                }
                 _ => app.keys.rotate(&administrator).await,
             }
         }

@@ -3,8 +3,8 @@
 use super::FormError;
 use crate::http::redirects::see_other;
 use crate::http::{paths, reauthentication, reset, verify};
-use crate::pages::{self, Field};
 use crate::pages::text::{self, Text};
+use crate::pages::{self, Field};
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use foundation::clock;
@@ -56,6 +56,9 @@ impl From<passkeys::Error> for FormError {
             passkeys::Error::AlreadyAdded => Self::new(StatusCode::CONFLICT, &text::of("passkey-exists")),
             passkeys::Error::TooMany => Self::new(StatusCode::CONFLICT, &text::of("passkey-too-many")),
             passkeys::Error::Corrupt(_) => Error::internal(&error).into(),
+            passkeys::Error::Credentials(login::Error::Locked { retry_after }) => {
+                Self::too_many(text::of("passkey-too-many-sign-ins"), retry_after)
+            }
             passkeys::Error::Credentials(error) => error.into(),
         }
     }
@@ -173,13 +176,11 @@ impl From<email_verifications::Error> for FormError {
                 verify::wrong_password()
             }
             email_verifications::Error::Credentials(error) => reauthentication::error(error, paths::ACCOUNT),
-            email_verifications::Error::EmailTaken => {
-                Self::Final(pages::error(
-                    StatusCode::CONFLICT,
-                    &text::of("verify-taken"),
-                    paths::ACCOUNT,
-                ))
-            }
+            email_verifications::Error::EmailTaken => Self::Final(pages::error(
+                StatusCode::CONFLICT,
+                &text::of("verify-taken"),
+                paths::ACCOUNT,
+            )),
             email_verifications::Error::Database(error) => Error::from(error).into(),
         }
     }

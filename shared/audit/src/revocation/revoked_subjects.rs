@@ -92,7 +92,7 @@ mod tests {
     fn a_subject_stays_until_its_row_and_its_tokens_have_expired() {
         let (now, length) = (Timestamp::from_micros(0), Duration::from_secs(660));
         let subjects = RevokedSubjects::default();
-        let kinds = [Kind::Jti, Kind::Family, Kind::Key];
+        let kinds = [Kind::Jti, Kind::User, Kind::Key];
         subjects.add(&kinds.map(|kind| Revocation::new(kind, "x".to_owned(), now)));
         let left_after = |length| {
             subjects.remove_expired(now.after(length));

@@ -78,7 +78,7 @@ impl<'a> Query<'a> {
             false => parse(text),
         });
         let Some((text, value)) = found else {
-            let invalid = self.find(name, |text| (!text.is_empty()).then_some(()));
+            let invalid = self.find(name, |text| (!text.trim().is_empty()).then_some(()));
             let invalid = invalid.map(|(text, ())| (name, text.chars().take(MAX_LENGTH).collect()));
             self.refused.extend(invalid);
             return None;

@@ -101,7 +101,11 @@ fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Comp
         // Safe methods are not checked for forgery.
         responses.remove(Code::CsrfMismatch);
     }
-    if responses.own.values().any(|response| response.content.contains_key(HTML)) {
+    if responses
+        .own
+        .values()
+        .any(|response| response.content.contains_key(HTML))
+    {
         responses.add_pages();
     }
     operation.responses.responses = responses.into_documented(components);

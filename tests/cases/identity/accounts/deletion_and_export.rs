@@ -234,7 +234,9 @@ async fn the_last_administrator_cannot_be_deleted(world: World) {
     let refused = browser.submit(&page, &[("csrf", &csrf)]).await;
     assert_eq!(refused.reply.status, 409, "{}", refused.reply);
     assert!(
-        refused.visible_text().contains("the last account of an administrator"),
+        refused
+            .visible_text()
+            .contains("the last account of an administrator"),
         "{}",
         refused.reply
     );

@@ -54,7 +54,11 @@ async fn a_reset_refuses_a_password_like_the_address(world: SharedWorld) {
     let form = browser.open(&format!("/reset?token={token}")).await;
     let refused = browser.submit(&form, &[("new_password", &similar)]).await;
     assert_eq!(refused.reply.status, 422, "{}", refused.reply);
-    assert!(refused.visible_text().contains("easy to guess"), "{}", refused.reply);
+    assert!(
+        refused.visible_text().contains("easy to guess"),
+        "{}",
+        refused.reply
+    );
     reset(&world.anyone(), &token, NEW_PASSWORD).await.expect(204);
 }
 

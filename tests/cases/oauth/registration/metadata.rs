@@ -84,7 +84,7 @@ async fn registered_clients_sign_users_in(shape: Shape) {
         let page = follow(&mut user.browser(), &app.authorization().path()).await;
         let words = page.visible_text();
         assert!(
-            words.contains("This app registered itself. The operator of Latchkey has not checked it."),
+            words.contains("This app registered itself. Latchkey has not checked it."),
             "{words}"
         );
         // The default scope is that of other clients.

@@ -70,7 +70,9 @@ async fn automatic_and_manual_rotations_rotate_once(shape: Shape) {
     let second = key_in_state(&world, "staged");
     let _beside = world.start_replica().await;
     world.advance(Duration::from_secs(30 * 86_400));
-    let rotations: Vec<_> = (0..4).map(|_| world.spawn(&["keys", "rotate", "--yes"])).collect();
+    let rotations: Vec<_> = (0..4)
+        .map(|_| world.spawn(&["keys", "rotate", "--yes"]))
+        .collect();
     for rotation in rotations {
         rotation.wait_with_output().unwrap();
     }

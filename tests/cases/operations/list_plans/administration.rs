@@ -70,7 +70,6 @@ impl Selected {
 /// The statements with a limit of a page, without those whose names have this end.
 fn lists(other_engine: &str) -> Vec<List> {
     let statements = [
-        access_tokens::statements(),
         audit::statements(),
         identity::statements(),
         auth_server::statements(),
