@@ -109,7 +109,26 @@ async fn the_same_user_decides_after_another_sign_in(world: SharedWorld) {
     assert_eq!(claims(&tokens.access)["sub"], alice.id.to_string());
 }
 
+/// Whoever finds somebody else signed in can use another account on the way to the app.
+async fn another_account_can_be_used_on_the_way(world: SharedWorld) {
+    let (alice, bob, app) = (world.user().await, world.user().await, world.app().register());
+    let mut browser = alice.browser();
+    let request = app.authorization().set("scope", "posts:read");
+    let page = follow(&mut browser, &request.path()).await;
+    let not_you = page.links().into_iter().find(|link| link.path() == "/signin");
+    let form = browser.open(not_you.unwrap().as_str()).await;
+    let fields = [("email", bob.email.as_str()), ("password", &bob.password)];
+    let signed_in = browser.submit(&form, &fields).await;
+    let page = follow(&mut browser, signed_in.location().unwrap().as_str()).await;
+    assert!(page.visible_text().contains(&bob.email), "{}", page.reply);
+    let allowed = browser.submit(&page, &[("decision", "allow")]).await;
+    let grant = tests::Grant::parse(allowed.location().unwrap(), request.verifier.clone());
+    let tokens = Tokens::parse(app.exchange(&world.anyone(), &grant).await);
+    assert_eq!(claims(&tokens.access)["sub"], bob.id.to_string());
+}
+
 on_every_shape!(
+    another_account_can_be_used_on_the_way,
     a_decision_belongs_to_the_user_whom_the_page_named,
     a_remembered_consent_of_another_user_is_not_used,
     a_form_that_names_no_user_decides_nothing,
