@@ -170,9 +170,30 @@ client-changed = Die App hat sich geändert
     .text = Die App hat ihre Beschreibung geändert, während Sie sich entschieden haben. Es wurde nichts entschieden. Gehen Sie zur App zurück und beginnen Sie neu.
     .link = Zu Ihrem Konto
 
+## Changes that succeeded
+
+done-session-ended = Der andere Browser oder das andere Gerät ist abgemeldet.
+done-other-sessions-ended = Sie sind in allen anderen Browsern und auf allen anderen Geräten abgemeldet.
+done-app-disconnected = Die App ist getrennt. Sie hat keinen Zugriff mehr auf Ihr Konto.
+done-passkey-added = Der Passkey ist hinzugefügt. Sie können sich ab jetzt mit ihm anmelden.
+done-passkey-renamed = Der Passkey hat seinen neuen Namen.
+done-passkey-removed = Der Passkey ist entfernt. Sie sind auf allen anderen Geräten und in allen Apps abgemeldet.
+done-password-changed = Ihr Passwort ist geändert, und Sie sind überall abgemeldet. Melden Sie sich mit dem neuen Passwort an.
+done-password-removed = Ihr Passwort ist entfernt. Ab jetzt melden Sie sich mit einem Passkey an.
+
 ## Account
 
 account = Ihr Konto
+account-profile = Profil
+account-created = Vor { $time } angelegt
+account-email-confirmed = bestätigt
+account-email-not-confirmed = nicht bestätigt
+account-is-administrator = Sie verwalten diesen Dienst.
+account-signing-in = Anmeldung
+account-has-password = Sie können sich mit einem Passwort anmelden.
+account-session-began = Vor { $time } angemeldet
+account-two-step-turn-on = Anmeldung in zwei Schritten einschalten
+account-two-step-turn-off = Anmeldung in zwei Schritten ausschalten
 account-email-unconfirmed = Ihre E-Mail-Adresse ist nicht bestätigt. Öffnen Sie den Link, den wir Ihnen geschickt haben.
 account-send-link = Link noch einmal schicken
 account-link-sent = Prüfen Sie Ihr Postfach

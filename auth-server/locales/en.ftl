@@ -171,9 +171,30 @@ client-changed = The app has changed
     .text = The app changed its description of itself while you decided, so nothing was decided. Go back to the app and start again.
     .link = Go to your account
 
+## Changes that succeeded
+
+done-session-ended = The other browser or device is signed out.
+done-other-sessions-ended = You are signed out in all other browsers and on all other devices.
+done-app-disconnected = The app is disconnected. It has no access to your account any more.
+done-passkey-added = The passkey is added. You can sign in with it from now on.
+done-passkey-renamed = The passkey has its new name.
+done-passkey-removed = The passkey is removed. You are signed out on all other devices and in all apps.
+done-password-changed = Your password is changed, and you are signed out everywhere. Sign in with the new password.
+done-password-removed = Your password is removed. From now on you sign in with a passkey.
+
 ## Account
 
 account = Your account
+account-profile = Profile
+account-created = Created { $time } ago
+account-email-confirmed = confirmed
+account-email-not-confirmed = not confirmed
+account-is-administrator = You administer this service.
+account-signing-in = Signing in
+account-has-password = You can sign in with a password.
+account-session-began = Signed in { $time } ago
+account-two-step-turn-on = Turn on two-step sign-in
+account-two-step-turn-off = Turn off two-step sign-in
 account-email-unconfirmed = Your e-mail address is not confirmed. Open the link that we mailed you.
 account-send-link = Send the link again
 account-link-sent = Check your e-mail

@@ -9,6 +9,7 @@ mod consent;
 mod device;
 mod language;
 mod message;
+mod notice;
 mod passkeys;
 mod presentation;
 mod sign_in;
@@ -27,6 +28,7 @@ pub(crate) use consent::{ConsentPage, consent};
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, notify};
+pub(crate) use notice::Notice;
 pub(crate) use passkeys::{PasskeyChallenge, PasskeysPage, passkeys};
 pub use presentation::present;
 pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
@@ -196,6 +198,8 @@ struct Layout<'a> {
     language: &'a str,
     brand: &'a Brand,
     other_languages: Vec<LanguageLink>,
+    /// The change that the browser has to report.
+    notice: Option<Notice>,
     title: &'a str,
     /// The content, which is HTML.
     main: &'a str,
@@ -263,6 +267,7 @@ pub fn render(title: &str, content: &impl Template) -> Response {
             language: presentation::language().tag(),
             brand: &brand,
             other_languages: presentation::language_links(),
+            notice: presentation::notice(),
             title,
             main: &main,
         };

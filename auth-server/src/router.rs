@@ -21,7 +21,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use web::challenges::RouteCredentials;
 use web::error::record_security_events;
-use web::{Cors, calls, cors, openapi, rate_limits};
+use web::{Cors, Error, calls, cors, openapi, rate_limits};
 
 /// Builds the issuer's routes. The path of each is part of its handler's `utoipa::path` attribute.
 pub(crate) fn router(app: App) -> OpenApiRouter {
@@ -134,17 +134,27 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(discovery::openid_configuration))
         .merge(passkey_documents)
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers));
+    let unknown_paths = OpenApiRouter::new()
+        .fallback(unknown_path)
+        .layer(from_fn_with_state(Arc::clone(&app.brand), pages::present))
+        .layer(from_fn_with_state(app.cors.clone(), cors::add_headers));
     let mut router = rate_limits::limit_by_address(page_routes, app.rate_limiter.clone())
         .layer(from_fn_with_state(brand, pages::present))
         .layer(from_fn_with_state(events, record_security_events))
         .merge(calls)
         .merge(registrations)
         .merge(documents)
+        .merge(unknown_paths)
         .merge(undocumented(&app).into())
         .with_state(app);
     documentation::complete_forms(router.get_openapi_mut());
     openapi::set_server(router.get_openapi_mut(), &issuer);
     router
+}
+
+/// Answers a request for a path that no route has. A browser gets a page.
+async fn unknown_path() -> Error {
+    Error::not_found()
 }
 
 /// Adds the middleware of the routes that programs call.

@@ -13,9 +13,9 @@ use super::flow::FlowError;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{AccountForm, AccountQuery, AppForm, SessionEndForm};
 use super::paths;
-use super::redirects::see_other;
+use super::redirects::{see_other, see_other_after};
 use crate::app::App;
-use crate::pages::{self, FormState, text};
+use crate::pages::{self, FormState, Notice, text};
 use audit::events::list::{self, Filter, SecurityEvent};
 use axum::extract::State;
 use axum::http::header;
@@ -139,8 +139,8 @@ pub(crate) async fn end_session(
             return Ok((cookie, see_other(paths::SIGN_IN)).into_response());
         }
     }
-    // A session that has ended already is not in the list any more.
-    Ok(see_other(paths::ACCOUNT))
+    // A session that had ended before is not in the list any more.
+    Ok(see_other_after(Notice::SessionEnded, paths::ACCOUNT))
 }
 
 /// End all other sessions on the account page
@@ -163,7 +163,7 @@ pub(crate) async fn end_other_sessions(
     let session = require_session(session, None, false)?;
     let tx = begin(&identity, &session, &context).await?;
     sessions::revoke_others(tx, &identity.revocations, &session, &context).await?;
-    Ok(see_other(paths::ACCOUNT))
+    Ok(see_other_after(Notice::OtherSessionsEnded, paths::ACCOUNT))
 }
 
 /// Disconnect an app on the account page
@@ -186,7 +186,7 @@ pub(crate) async fn disconnect_app(
     let session = require_session(session, None, false)?;
     let tx = begin(&identity, &session, &context).await?;
     consents::revoke(tx, &identity, session.user.id, &fields.app, &context).await?;
-    Ok(see_other(paths::ACCOUNT))
+    Ok(see_other_after(Notice::AppDisconnected, paths::ACCOUNT))
 }
 
 /// Download the account

@@ -8,8 +8,8 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::{AfterSignInQuery, PasswordForm};
 use super::paths;
 use super::reauthentication::{self, require_recent};
-use super::redirects::see_other;
-use crate::pages::{self, FormState};
+use super::redirects::{see_other, see_other_after};
+use crate::pages::{self, FormState, Notice};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
@@ -91,7 +91,8 @@ pub(crate) async fn submit(
     Ok(match change(&identity, &session, &fields, &context).await {
         Ok(()) => {
             let cookie = (header::SET_COOKIE, cookies::clear_sid());
-            (AppendHeaders([cookie]), see_other(&paths::sign_in(flow))).into_response()
+            let next = see_other_after(Notice::PasswordChanged, &paths::sign_in(flow));
+            (AppendHeaders([cookie]), next).into_response()
         }
         Err(error) => renderer
             .for_user(&session)

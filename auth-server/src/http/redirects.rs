@@ -1,9 +1,10 @@
 //! Redirects between pages.
 
+use crate::pages::Notice;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use foundation::urls::origin_of;
 use issuer::long_requests::MAX_TEXT_LENGTH;
 use std::sync::Arc;
@@ -16,6 +17,12 @@ pub(crate) fn see_other(to: &str) -> Response {
         Ok(location) => (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response(),
         Err(error) => Error::internal(&error).into_response(),
     }
+}
+
+/// Redirects like [`see_other`] after a change that succeeded, which the next page reports.
+pub(crate) fn see_other_after(change: Notice, to: &str) -> Response {
+    let cookie = AppendHeaders([(header::SET_COOKIE, change.cookie())]);
+    (cookie, see_other(to)).into_response()
 }
 
 /// Middleware for pages on a local machine: redirects a request under another local name (127.0.0.1 for

@@ -45,6 +45,7 @@ struct AccountTemplate<'a> {
     form: FormState<'a>,
     email: &'a str,
     email_verified: bool,
+    created_at: Timestamp,
     mfa_enabled: bool,
     has_password: bool,
     is_administrator: bool,
@@ -61,6 +62,7 @@ struct AccountTemplate<'a> {
 struct SessionItem {
     id: i64,
     browser: String,
+    began: Timestamp,
     last_used: Timestamp,
     address: String,
     is_current: bool,
@@ -85,6 +87,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
     let sessions = page.sessions.iter().map(|own| SessionItem {
         id: own.session.id,
         browser: user_agent::in_words(own.session.user_agent.as_deref()),
+        began: own.session.created_at,
         last_used: own.session.last_seen_at,
         address: own
             .session
@@ -114,6 +117,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             form: page.form,
             email: &page.account.user.email,
             email_verified: page.account.user.email_verified,
+            created_at: page.account.user.created_at,
             mfa_enabled: page.account.mfa_enabled,
             has_password: page.account.has_password,
             is_administrator: page.account.user.role == Role::Admin,

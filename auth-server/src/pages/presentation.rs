@@ -3,6 +3,7 @@
 use super::brand::Brand;
 use super::language::{CHOICE_COOKIE, Language};
 use super::message;
+use super::notice::Notice;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
@@ -38,6 +39,7 @@ struct Presentation {
     /// The URI of the page, if a link can lead to it: the request was no form.
     uri: Option<Uri>,
     correlation_id: Option<String>,
+    notice: Option<Notice>,
 }
 
 /// Middleware that chooses the language and the branding of all pages for a request, those of rejected extractors included. A browser gets
@@ -45,6 +47,7 @@ struct Presentation {
 pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Next) -> Response {
     let language = Language::of_request(request.uri(), request.headers());
     let chosen = Language::chosen_by(request.uri());
+    let notice = Notice::of_request(request.headers());
     let presentation = Presentation {
         language,
         brand,
@@ -52,6 +55,7 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
         correlation_id: request_context(request.extensions())
             .ok()
             .map(|context| context.trace_id.clone()),
+        notice,
     };
     let is_navigation = [Method::GET, Method::POST].contains(request.method());
     let prefers_pages = is_navigation && prefers_to_json(request.headers(), "text/html");
@@ -75,6 +79,11 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     if response.headers().contains_key(header::CONTENT_SECURITY_POLICY) {
         let tag = HeaderValue::from_static(language.tag());
         response.headers_mut().insert(header::CONTENT_LANGUAGE, tag);
+        if notice.is_some() {
+            response
+                .headers_mut()
+                .append(header::SET_COOKIE, Notice::removal());
+        }
     }
     response
 }
@@ -108,6 +117,11 @@ fn with_page(response: Response) -> Response {
 /// Returns the correlation id of the response.
 pub(super) fn correlation_id() -> Option<String> {
     current().correlation_id
+}
+
+/// Returns the change that the browser has to report, if there is one.
+pub(super) fn notice() -> Option<Notice> {
+    current().notice
 }
 
 /// Returns the language of the request.

@@ -42,7 +42,9 @@ async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
             &user.email,
             "not confirmed",
             "Two-step sign-in is off",
+            "Created",
             "this browser",
+            "Signed in",
             "Firefox on Linux",
             &format!("address {}", user.address()),
             "Some App",
@@ -74,7 +76,12 @@ async fn a_session_is_ended_from_another_browser(world: SharedWorld) {
         .unwrap()["id"]
         .to_string();
     let mut browser = user.browser();
-    submit(&mut browser, &[("session", &id)]).await;
+    let page = submit(&mut browser, &[("session", &id)]).await;
+    let done = "The other browser or device is signed out.";
+    expect_words(&page, &[done]);
+    // The message appears once.
+    let page = account(&mut browser).await;
+    assert!(!page.visible_text().contains(done), "{}", page.reply);
     elsewhere.get("/me").await.expect_error(401, "unauthenticated");
     user.get("/me").await.expect(200);
     tokens.expect_revoked(&world, &app).await;
@@ -133,7 +140,11 @@ async fn an_app_is_disconnected(world: SharedWorld) {
         app.tokens(&other, "posts:read").await,
     );
     let page = submit(&mut user.browser(), &[("app", &app.id)]).await;
-    expect_words(&page, &["No app has access", "An app was disconnected"]);
+    expect_words(&page, &[
+            "The app is disconnected.",
+            "No app has access",
+            "An app was disconnected",
+        ]);
     tokens.expect_revoked(&world, &app).await;
     Tokens::parse(app.refresh(&world.anyone(), &of_other.refresh).await);
 }

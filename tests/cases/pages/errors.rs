@@ -1,6 +1,6 @@
 //! The pages of errors: each has the correlation id of the response and a way on.
 
-use tests::{Page, Shape, World, on_every_shape};
+use tests::{Page, Shape, SharedWorld, World, on_every_shape};
 
 /// Expects the page of an error with this heading.
 fn expect_error_page(page: &Page, status: u16, heading: &str) {
@@ -41,4 +41,14 @@ async fn a_browser_gets_a_page_for_every_error(shape: Shape) {
     assert!(limited.reply.has("retry-after"), "{}", limited.reply);
 }
 
-on_every_shape!(a_browser_gets_a_page_for_every_error);
+async fn an_unknown_path_has_a_page_in_a_browser(world: SharedWorld) {
+    let page = world.browser().in_language("de").open("/acount").await;
+    expect_error_page(&page, 404, "Diese Seite gibt es nicht");
+    let reply = world.anyone().get("/acount").await;
+    reply.expect_error(404, "not_found");
+}
+
+on_every_shape!(
+    a_browser_gets_a_page_for_every_error,
+    an_unknown_path_has_a_page_in_a_browser,
+);

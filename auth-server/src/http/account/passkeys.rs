@@ -13,9 +13,9 @@ use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, PasskeyForm, PasskeyNameForm, PasskeyRemovalForm};
 use crate::http::reauthentication::require_recent_sign_in;
-use crate::http::redirects::see_other;
+use crate::http::redirects::{see_other, see_other_after};
 use crate::http::{paths, reauthentication};
-use crate::pages::{self, FormState, PasskeyChallenge, PasskeysPage, text};
+use crate::pages::{self, FormState, Notice, PasskeyChallenge, PasskeysPage, text};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -144,7 +144,7 @@ pub(crate) async fn add(
 ) -> Result<Response, FlowError> {
     let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match enroll(&app, &session, &fields, &context).await {
-        Ok(()) => Ok(see_other(paths::PASSKEYS)),
+        Ok(()) => Ok(see_other_after(Notice::PasskeyAdded, paths::PASSKEYS)),
         Err(error) => show_again(&app, &session, renderer, error, Some(&fields.name), &context).await,
     }
 }
@@ -192,7 +192,7 @@ pub(crate) async fn rename(
 ) -> Result<Response, FlowError> {
     let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match set_name(&app, &session, &fields, &context).await {
-        Ok(()) => Ok(see_other(paths::PASSKEYS)),
+        Ok(()) => Ok(see_other_after(Notice::PasskeyRenamed, paths::PASSKEYS)),
         Err(error) => show_again(&app, &session, renderer, error, None, &context).await,
     }
 }
@@ -239,7 +239,8 @@ pub(crate) async fn remove(
     let error = match passkeys::remove(&app.identity, &session, id, None, &context).await {
         Ok(Removal::Removed(sid)) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            return Ok((cookie, see_other(paths::PASSKEYS)).into_response());
+            let next = see_other_after(Notice::PasskeyRemoved, paths::PASSKEYS);
+            return Ok((cookie, next).into_response());
         }
         Ok(Removal::Unknown) => return Ok(see_other(paths::PASSKEYS)),
         Ok(Removal::OnlyWayToSignIn) => FormError::new(StatusCode::CONFLICT, &text::of("passkey-only-one")),

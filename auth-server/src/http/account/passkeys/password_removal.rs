@@ -8,9 +8,9 @@ use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::AccountForm;
 use crate::http::reauthentication::require_recent_sign_in;
-use crate::http::redirects::see_other;
+use crate::http::redirects::{see_other, see_other_after};
 use crate::http::{paths, reauthentication};
-use crate::pages::text;
+use crate::pages::{Notice, text};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -42,7 +42,8 @@ pub(crate) async fn submit(
     let error = match remove_password(&app.identity, &session, &context).await {
         Ok(sid) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            return Ok((cookie, see_other(paths::PASSKEYS)).into_response());
+            let next = see_other_after(Notice::PasswordRemoved, paths::PASSKEYS);
+            return Ok((cookie, next).into_response());
         }
         Err(RemovalError::NoPassword) => return Ok(see_other(paths::PASSKEYS)),
         Err(RemovalError::NotReady) => {

@@ -1,0 +1,89 @@
+//! Messages about changes that succeeded. The next page of the browser shows such a message once.
+
+use super::text::{self, Text};
+use axum::http::{HeaderMap, HeaderValue};
+use std::time::Duration;
+use web::cookies;
+
+const COOKIE: &str = "notice";
+const COOKIE_ATTRIBUTES: &str = "; HttpOnly; Secure";
+/// The time within which the browser has to open the next page.
+const LIFETIME: Duration = Duration::from_secs(60);
+
+/// A change that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// A session was ended from another browser.
+    SessionEnded,
+    /// All sessions but that of the browser were ended.
+    OtherSessionsEnded,
+    /// An app was disconnected.
+    AppDisconnected,
+    /// A passkey was added.
+    PasskeyAdded,
+    /// A passkey was renamed.
+    PasskeyRenamed,
+    /// A passkey was removed.
+    PasskeyRemoved,
+    /// The password was changed or set.
+    PasswordChanged,
+    /// The password was removed.
+    PasswordRemoved,
+}
+
+impl Notice {
+    const ALL: [Self; 8] = [
+        Self::SessionEnded,
+        Self::OtherSessionsEnded,
+        Self::AppDisconnected,
+        Self::PasskeyAdded,
+        Self::PasskeyRenamed,
+        Self::PasskeyRemoved,
+        Self::PasswordChanged,
+        Self::PasswordRemoved,
+    ];
+
+    /// Returns the value of the cookie.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::SessionEnded => "session-ended",
+            Self::OtherSessionsEnded => "other-sessions-ended",
+            Self::AppDisconnected => "app-disconnected",
+            Self::PasskeyAdded => "passkey-added",
+            Self::PasskeyRenamed => "passkey-renamed",
+            Self::PasskeyRemoved => "passkey-removed",
+            Self::PasswordChanged => "password-changed",
+            Self::PasswordRemoved => "password-removed",
+        }
+    }
+
+    /// Returns the notice that the browser has to show, if there is one.
+    pub(super) fn of_request(headers: &HeaderMap) -> Option<Self> {
+        let value = cookies::single(headers, COOKIE)?;
+        Self::ALL.into_iter().find(|notice| notice.as_str() == value)
+    }
+
+    /// Returns the text in the language of the request.
+    pub(super) fn text(self) -> Text<'static> {
+        match self {
+            Self::SessionEnded => text::of("done-session-ended"),
+            Self::OtherSessionsEnded => text::of("done-other-sessions-ended"),
+            Self::AppDisconnected => text::of("done-app-disconnected"),
+            Self::PasskeyAdded => text::of("done-passkey-added"),
+            Self::PasskeyRenamed => text::of("done-passkey-renamed"),
+            Self::PasskeyRemoved => text::of("done-passkey-removed"),
+            Self::PasswordChanged => text::of("done-password-changed"),
+            Self::PasswordRemoved => text::of("done-password-removed"),
+        }
+    }
+
+    /// Returns the `Set-Cookie` value that keeps the notice for the next page.
+    pub(crate) fn cookie(self) -> HeaderValue {
+        cookies::set(COOKIE, self.as_str(), Some(LIFETIME), COOKIE_ATTRIBUTES)
+    }
+
+    /// Returns the `Set-Cookie` value that removes the notice, after a page has shown it.
+    pub(super) fn removal() -> HeaderValue {
+        cookies::set(COOKIE, "", Some(Duration::ZERO), COOKIE_ATTRIBUTES)
+    }
+}
