@@ -61,6 +61,7 @@ second-step-ended = Der Code wurde nicht innerhalb von fünf Minuten eingegeben,
 back-to-sign-in = Zurück zur Anmeldung
 wrong-code = Dieser Code ist falsch oder wurde schon benutzt. Warten Sie auf den nächsten, und geben Sie ihn ein.
 session-ended = Sie wurden abgemeldet. Melden Sie sich wieder an.
+captcha-needs-script = Das Captcha braucht JavaScript. Erlauben Sie es auf dieser Seite, um sich anzumelden.
 captcha-required = Lösen Sie das Captcha, um fortzufahren.
 ended-password-changed = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos geändert wurde.
 ended-password-reset = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos zurückgesetzt wurde.

@@ -62,6 +62,7 @@ second-step-ended = The code was not entered within five minutes, the password w
 back-to-sign-in = Back to the sign-in page
 wrong-code = This code is wrong or was used already. Wait for the next one, and enter that.
 session-ended = You were signed out. Sign in again.
+captcha-needs-script = The captcha needs JavaScript. Allow it on this page to sign in.
 captcha-required = Solve the captcha to continue.
 ended-password-changed = You were signed out { $time } ago, because the password of your account was changed.
 ended-password-reset = You were signed out { $time } ago, because the password of your account was reset.

@@ -6,6 +6,7 @@ pub(crate) mod assets;
 mod brand;
 mod color;
 mod consent;
+mod design;
 mod device;
 mod language;
 mod message;
@@ -25,6 +26,7 @@ pub use brand::Brand;
 pub(crate) use brand::{BrandSettings, Logo};
 pub use color::Color;
 pub(crate) use consent::{ConsentPage, consent};
+pub(crate) use design::design;
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, notify};
@@ -186,11 +188,6 @@ pub(crate) struct VerifyPage<'a> {
     pub(crate) asks_password: bool,
 }
 
-/// All components of the pages, for those who change them.
-#[derive(Template)]
-#[template(path = "design.html")]
-struct DesignPage;
-
 /// The frame of every page.
 #[derive(Template)]
 #[template(path = "layout.html")]
@@ -252,11 +249,6 @@ fn in_words(scope: Scope) -> Vec<(&'static str, String)> {
 /// Returns whether every page links to terms of the service.
 pub(crate) fn has_terms() -> bool {
     presentation::brand().terms.is_some()
-}
-
-/// `GET /_design`: all components of the pages. The page exists on loopback only, and is in English.
-pub(crate) async fn design() -> Response {
-    render("Design", &DesignPage)
 }
 
 /// Renders a page with this title and this content, in the frame and with the security headers of all pages.

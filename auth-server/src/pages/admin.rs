@@ -11,14 +11,14 @@ pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
 use std::path::{Path, PathBuf};
 
 /// A command, and a call by `curl` with an access token, that do the same as a part of a page.
-struct InTerminal {
-    command: String,
-    call: String,
+pub(super) struct InTerminal {
+    pub(super) command: String,
+    pub(super) call: String,
 }
 
 impl InTerminal {
     /// Returns the command of this program with these arguments, and the call with these, which name its URL.
-    fn new(command: &str, call: &str) -> Self {
+    pub(super) fn new(command: &str, call: &str) -> Self {
         Self {
             command: format!("{} {command}", program()),
             call: format!("curl -H \"Authorization: Bearer $TOKEN\" {call}"),

@@ -222,6 +222,8 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
         ("invalid-reset-link", "/reset?token="),
         ("invalid-authorization", "/authorize?client_id=none"),
         ("signed-out", "/signout"),
+        ("not-found", "/nowhere"),
+        ("flow-not-found", "/consent?flow=unknown"),
         ("demo", "/demo?code=some-code&state=some-state"),
     ] {
         walk.visit(name, path).await;
@@ -245,12 +247,35 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
         .await;
     walk.check("forgot-sent").await;
 
+    chromium.open(&format!("{}/signup", world.base())).await;
+    chromium.fill("#email", &user.email).await;
+    chromium.fill("#password", PASSWORD).await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect("role=\"alert\"").await;
+    walk.check("sign-up-failed").await;
+    walk_when_locked(&walk).await;
+
     walk.sign_in(&user).await;
-    world.app().register().tokens(&user, "posts:read").await;
+    walk.visit("account-new", "/account").await;
+    let connected_app = world.app().register();
+    connected_app.tokens(&user, "posts:read").await;
     walk.visit("account", "/account").await;
+    world.log_in(&user.email, PASSWORD).await;
+    walk.visit("account-sessions", "/account").await;
+    chromium.press("[popovertarget=end-others]").await;
+    walk.check("account-end-others").await;
+    chromium
+        .press("form[action='/account/sessions/end-others'] button")
+        .await;
+    chromium.expect("class=\"success\"").await;
+    walk.check("account-others-ended").await;
     walk.visit("verify-signed-in", &link).await;
     walk.visit("password", "/password").await;
     walk.visit("email", "/account/email").await;
+    chromium.fill("#email", &world.fresh_email()).await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect("class=\"button\"").await;
+    walk.check("email-sent").await;
     walk.visit("passkeys-none", "/account/passkeys").await;
     let passkey = world.add_passkey(&mut user.browser()).await;
     walk.visit("passkeys", "/account/passkeys").await;
@@ -312,6 +337,15 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     walk.visit("admin-only", "/admin/keys").await;
     let app = world.app().kind("spa").register();
     walk.visit("consent", &app.authorization().path()).await;
+    let more = connected_app
+        .authorization()
+        .set("scope", "posts:read posts:write");
+    walk.visit("consent-more", &more.path()).await;
+    walk.visit("device-empty", "/device").await;
+    chromium.fill("#user_code", "BCDF-GHJK").await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect("role=\"alert\"").await;
+    walk.check("device-failed").await;
     let device_app = world.app().kind("native").option(&["--device"]).register();
     let device = device_app.device(&world.anyone(), "posts:read posts:write").await;
     walk.visit("device", &format!("/device?user_code={}", device.user_code))
@@ -332,6 +366,21 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     walk.visit("sign-in-after-end", "/signin").await;
     walk_as_administrator(&walk).await;
     walk.write_contact_sheet().await;
+}
+
+/// Shows the sign-in page of an account after too many failed attempts.
+async fn walk_when_locked(walk: &Walk<'_>) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    let user = world.sign_up().await;
+    for _ in 0..5 {
+        world.anyone().login(&user.email, "not the password").await;
+    }
+    chromium.open(&format!("{}/signin", world.base())).await;
+    chromium.fill("#email", &user.email).await;
+    chromium.fill("#password", PASSWORD).await;
+    chromium.press("button[type=submit]").await;
+    chromium.expect("role=\"alert\"").await;
+    walk.check("sign-in-locked").await;
 }
 
 async fn walk_as_administrator(walk: &Walk<'_>) {
