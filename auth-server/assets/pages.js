@@ -1,7 +1,40 @@
-// Adds to each password field a button that shows the password, and to a new password the number of its characters. Adds to each text to
-// keep a button that copies it. Shows the buttons that print a page, and exact times in the time zone of the browser.
+// Adds to each password field a button that shows the password, and to a new password the number of its characters and the rules that it
+// breaks. Adds to each text to keep a button that copies it. Shows the buttons that print a page, and exact times in the time zone of the browser.
 "use strict";
 const texts = document.currentScript.dataset;
+
+// The rules of the module `passwords` of the issuer, but for its list of common passwords, which the issuer has alone.
+const MAX_LENGTH = 128;
+const MAX_COMPARED = 40;
+const MAX_ADDED = 4;
+
+const isSequence = (password) => {
+  const codes = [...password].map((character) => character.codePointAt(0));
+  const step = codes[1] - codes[0];
+  return Math.abs(step) <= 1 && codes.every((code, i) => i === 0 || code - codes[i - 1] === step);
+};
+
+const isLike = (password, address) => {
+  const [, local, domain] = /^(.*)@(.*)$/.exec(address) ?? [];
+  const words = [
+    password,
+    password.replace(/\P{Alphabetic}+$/u, ""),
+    password.replace(/^\P{Alphabetic}+|\P{Alphabetic}+$/gu, ""),
+  ];
+  const isNear = (word) => word && [...password].length - [...word].length <= MAX_ADDED;
+  return words.some((word) => isNear(word) && [address, local, domain].includes(word));
+};
+
+// Returns what is wrong with a password that is long enough, or says that it is.
+const advice = (password, address) => {
+  const n = [...password].length;
+  if (n > MAX_LENGTH) return texts.tooLong;
+  if (n <= MAX_COMPARED) {
+    if (isSequence(password.toLowerCase())) return texts.sequence;
+    if (isLike(password.toLowerCase(), address.toLowerCase())) return texts.likeAddress;
+  }
+  return texts.enough;
+};
 
 for (const field of document.querySelectorAll(".password > input")) {
   const button = document.createElement("button");
@@ -22,13 +55,23 @@ for (const field of document.querySelectorAll(".password > input")) {
   if (field.minLength > 0) {
     const count = document.createElement("span");
     count.className = "count";
-    field.addEventListener("input", () => {
+    const verdict = document.createElement("p");
+    verdict.className = "verdict";
+    verdict.setAttribute("role", "status");
+    const address = field.form.querySelector("input[type=email]");
+    const judge = () => {
       // The issuer counts the characters in this form too.
-      const n = [...field.value.normalize("NFC")].length;
+      const password = field.value.normalize("NFC");
+      const n = [...password].length;
       count.textContent = texts.count.replace("{n}", n).replace("{min}", field.minLength);
-      count.classList.toggle("enough", n >= field.minLength);
-    });
+      const text = n < field.minLength ? "" : advice(password, address?.value ?? "");
+      // Screen readers read each change.
+      if (verdict.textContent !== text) verdict.textContent = text;
+      verdict.classList.toggle("good", text === texts.enough);
+    };
+    field.addEventListener("input", judge);
     field.after(count);
+    field.parentElement.after(verdict);
   }
 }
 

@@ -170,6 +170,23 @@ impl<'w> Walk<'w> {
             json!(["text", "Hide password", "9 of at least 8 characters"])
         );
         self.check("sign-up-typing").await;
+        let verdict = "return document.querySelector('.verdict').textContent";
+        chromium.fill("#email", "annabelle.lee@example.org").await;
+        let long = "many words ".repeat(12);
+        for (password, expected) in [
+            ("short", ""),
+            ("long enough", "Long enough."),
+            ("87654321", "A sequence of characters is easy to guess."),
+            ("aaaaaaaaaaaa", "A sequence of characters is easy to guess."),
+            ("Annabelle.Lee99", "This is easy to guess, because it is like your e-mail address."),
+            ("annabelle.lee-20881", "Long enough."),
+            (long.as_str(), "Use at most 128 characters."),
+        ] {
+            chromium.fill("#password", password).await;
+            assert_eq!(chromium.run(verdict, &[]).await, expected, "{password}");
+        }
+        chromium.fill("#password", "87654321").await;
+        self.check("sign-up-easy").await;
         let submitted = "document.querySelector('form').addEventListener('submit', event => event.preventDefault());
                          document.querySelector('form').requestSubmit(); return document.querySelector('#password').type;";
         chromium.fill("#email", "ann@example.org").await;
