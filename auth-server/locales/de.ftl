@@ -367,8 +367,8 @@ signed-out = Sie sind abgemeldet
 
 ## Front page
 
-home = Latchkey läuft
-home-explanation = Hier melden sich Menschen an, Apps erhalten Token mit deren Zustimmung, und eine API verwaltet Beiträge, Kommentare und Zahlungen. Es ist ein OAuth-2.0-Issuer und eine API unter einer Adresse.
+home = Willkommen bei { $service }
+home-explanation = Legen Sie ein Konto an oder melden Sie sich an, und entscheiden Sie, welche Apps Ihre Beiträge, Kommentare und Zahlungen benutzen dürfen.
 home-sign-in = Anmelden
 home-account = Ihr Konto
 home-sign-up = Konto anlegen
@@ -380,6 +380,8 @@ home-own-password = Melden Sie sich damit an, und wählen Sie ein eigenes Passwo
 home-first-app = Registrieren Sie die erste App:
 home-keys = Sehen Sie sich die Signaturschlüssel an:
 home-apps = Für Autoren von Apps
+home-for-apps = Dies ist ein Issuer für OAuth 2.0 und OpenID Connect und eine API unter derselben Adresse.
+home-documents = Dokumente für Programme
 home-issuer-metadata = Metadaten des Issuers
 home-key-set = Schlüssel des Issuers (JWKS)
 home-api-metadata = Metadaten der API

@@ -368,8 +368,8 @@ signed-out = You are signed out
 
 ## Front page
 
-home = Latchkey is running
-home-explanation = People sign in here, apps get tokens with their consent, and an API serves posts, comments and payments. It is an OAuth 2.0 issuer and a resource API on one origin.
+home = Welcome to { $service }
+home-explanation = Create an account or sign in here, and decide which apps may use your posts, comments and payments.
 home-sign-in = Sign in
 home-account = Your account
 home-sign-up = Create an account
@@ -381,6 +381,8 @@ home-own-password = Sign in with it, and choose a password of your own.
 home-first-app = Register the first app:
 home-keys = Look at the signing keys:
 home-apps = For authors of apps
+home-for-apps = This is an OAuth 2.0 and OpenID Connect issuer, and a resource API on the same origin.
+home-documents = Documents for programs
 home-issuer-metadata = Issuer metadata
 home-key-set = Issuer key set (JWKS)
 home-api-metadata = API metadata

@@ -88,7 +88,7 @@ impl Brand {
     }
 
     /// Returns the name of the service.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const PATH: &str = "/demo";
 #[derive(Template)]
 #[template(path = "home.html")]
 struct Home {
+    /// The name of the service.
+    service: String,
     /// Whether users can create accounts.
     allows_sign_ups: bool,
     /// The place of the administrator's initial password, if this process created the administrator.
@@ -46,10 +48,14 @@ pub(crate) fn routes(
     brand: Arc<Brand>,
 ) -> Router {
     let home = Arc::new(Home {
+        service: brand.name().to_owned(),
         allows_sign_ups,
         password_place,
     });
-    let show = async move || render(&text::of("home").plain(), &*home);
+    let show = async move || {
+        let title = text::of("home").with("service", &home.service);
+        render(&title.plain(), &*home)
+    };
     let routes = Router::new().route("/", get(show));
     let routes = match has_demo_client {
         true => routes.route(PATH, get(callback)),
