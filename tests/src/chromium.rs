@@ -116,7 +116,8 @@ impl Chromium {
         self.post(&format!("/element/{button}/click"), &json!({})).await;
     }
 
-    /// Waits until the page contains this text. Returns the page's address.
+    /// Waits until the source of the page contains this text. Returns the page's address. After a click that leaves the page, the text must
+    /// not be in the source of the page that is left, which may still be there.
     pub async fn expect(&self, text: &str) -> String {
         let began = Instant::now();
         loop {

@@ -21,7 +21,7 @@ pub enum Command {
         #[arg(long, value_name = "ID", allow_negative_numbers = true)]
         administrator: Option<i64>,
         /// Only events of the client with this id.
-        #[arg(long, value_name = "ID")]
+        #[arg(long, value_name = "ID", allow_hyphen_values = true)]
         client: Option<String>,
         /// Only events that were caused from this IP address.
         #[arg(long)]

@@ -33,7 +33,7 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     browser.fill("#password", PASSWORD).await;
     browser.press("button[type=submit]").await;
 
-    browser.expect("button").await;
+    browser.expect("value=\"allow\"").await;
     browser.press("button[value=allow]").await;
     let redirect = browser.expect(expected_text).await;
     assert!(redirect.starts_with(&format!("{callback}?code=")), "{redirect}");
@@ -55,7 +55,7 @@ async fn a_user_connects_a_device_without_javascript(world: World) {
     browser.fill("#email", &user.email).await;
     browser.fill("#password", PASSWORD).await;
     browser.press("button[type=submit]").await;
-    browser.expect(&device.user_code).await;
+    browser.expect("id=\"user_code\"").await;
     browser.press("button[type=submit]").await;
     browser.expect("Some App").await;
     browser.press("button[value=allow]").await;

@@ -15,7 +15,7 @@ pub enum Command {
     /// Register a client. The secret of a confidential client is printed once and not stored.
     Create {
         /// `client_id`.
-        #[arg(long)]
+        #[arg(long, allow_hyphen_values = true)]
         id: String,
         /// The name on the consent page.
         #[arg(long)]
@@ -149,6 +149,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct ClientArgs {
     /// `client_id`.
+    #[arg(allow_hyphen_values = true)]
     pub(super) id: String,
     /// Print JSON.
     #[arg(long)]
