@@ -220,7 +220,9 @@ async fn a_flood_from_its_address_does_not_stop_an_app(shape: Shape) {
     app.client_call(&address, "/introspect", &[("token", &refreshed.access)])
         .await
         .expect(200);
-    let bearer = address.bearer(&refreshed.access);
+    // A copy with other credentials has no further headers.
+    let from_there = |caller: Caller| caller.with("x-forwarded-for", "192.0.2.1");
+    let bearer = from_there(address.bearer(&refreshed.access));
     for _ in 0..2 * ADDRESS {
         let reply = bearer.get("/protected").await.expect(200);
         assert!(!reply.header("ratelimit").contains("address"), "{reply}");
@@ -232,7 +234,7 @@ async fn a_flood_from_its_address_does_not_stop_an_app(shape: Shape) {
     };
     let guess = || wrong.client_call(&address, "/introspect", &[("token", "x")]);
     expect_rate_limited(exhaust(ADDRESS, guess).await, "address", ADDRESS);
-    let forged = address.bearer("forged");
+    let forged = from_there(address.bearer("forged"));
     expect_rate_limited(
         exhaust(ADDRESS, || forged.get("/protected")).await,
         "address",
@@ -240,7 +242,7 @@ async fn a_flood_from_its_address_does_not_stop_an_app(shape: Shape) {
     );
     // A scheme that the API ignores leaves the cookie, whose request must have no effect.
     let (sid, csrf) = (ann.sid.clone(), ann.csrf.clone());
-    let with_cookie = address.session(&sid, &csrf).with("authorization", "Basic eDp4");
+    let with_cookie = from_there(address.session(&sid, &csrf)).with("authorization", "Basic eDp4");
     let body = json!({ "title": "Beyond the limit" });
     expect_rate_limited(
         exhaust(ADDRESS, || with_cookie.post("/posts").json(&body)).await,

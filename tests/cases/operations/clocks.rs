@@ -80,7 +80,7 @@ async fn a_clock_that_is_set_while_the_database_is_away_is_noticed(shape: Shape)
 
 /// Each of two differences alone would be small enough.
 async fn a_difference_and_a_clock_that_is_set_add_up(shape: Shape) {
-    const PART: Duration = Duration::from_secs(25);
+    const PART: Duration = Duration::from_secs(29);
     let world = World::builder(shape).clock().start().await;
     let user = world.user().await;
     world.advance_programs(PART);

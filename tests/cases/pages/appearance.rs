@@ -271,21 +271,13 @@ async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance
     chromium.expect("id=\"error\"").await;
     walk.check("sign-up-failed").await;
     walk_when_locked(&walk).await;
+    walk_sessions(&walk).await;
 
     walk.sign_in(&user).await;
     walk.visit("account-new", "/account").await;
     let connected_app = world.app().register();
     connected_app.tokens(&user, "posts:read").await;
     walk.visit("account", "/account").await;
-    world.log_in(&user.email, PASSWORD).await;
-    walk.visit("account-sessions", "/account").await;
-    chromium.press("[popovertarget=end-others]").await;
-    walk.check("account-end-others").await;
-    chromium
-        .press("form[action='/account/sessions/end-others'] button")
-        .await;
-    chromium.expect("class=\"success\"").await;
-    walk.check("account-others-ended").await;
     walk.visit("verify-signed-in", &link).await;
     walk.visit("password", "/password").await;
     walk.visit("email", "/account/email").await;
@@ -398,6 +390,22 @@ async fn walk_when_locked(walk: &Walk<'_>) {
     chromium.press("button[type=submit]").await;
     chromium.expect("id=\"error\"").await;
     walk.check("sign-in-locked").await;
+}
+
+/// Shows the account of a user who is signed in elsewhere too, and ends the other sessions.
+async fn walk_sessions(walk: &Walk<'_>) {
+    let chromium = &walk.chromium;
+    let user = walk.world.user().await;
+    walk.sign_in(&user).await;
+    walk.visit("account-sessions", "/account").await;
+    chromium.press("[popovertarget=end-others]").await;
+    walk.check("account-end-others").await;
+    chromium
+        .press("form[action='/account/sessions/end-others'] button")
+        .await;
+    chromium.expect("class=\"success\"").await;
+    walk.check("account-others-ended").await;
+    chromium.delete_cookies().await;
 }
 
 async fn walk_as_administrator(walk: &Walk<'_>) {

@@ -42,9 +42,9 @@ async fn a_browser_gets_a_page_for_every_error(shape: Shape) {
 }
 
 async fn an_unknown_path_has_a_page_in_a_browser(world: SharedWorld) {
-    let page = world.browser().in_language("de").open("/acount").await;
+    let page = world.browser().in_language("de").open("/account/none").await;
     expect_error_page(&page, 404, "Diese Seite gibt es nicht");
-    let reply = world.anyone().get("/acount").await;
+    let reply = world.anyone().get("/account/none").await;
     reply.expect_error(404, "not_found");
 }
 

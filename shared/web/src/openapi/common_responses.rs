@@ -9,7 +9,7 @@ use crate::openapi::operations::operations_mut;
 use std::collections::BTreeMap;
 use utoipa::openapi::path::{Operation, Parameter};
 use utoipa::openapi::schema::{AdditionalProperties, AnyOfBuilder, Components, Schema, SchemaType, Type};
-use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response};
+use utoipa::openapi::{Content, ContentBuilder, OpenApi, Ref, RefOr, Response};
 use utoipa::{PartialSchema as _, ToSchema};
 
 /// The media type of pages.
@@ -136,7 +136,11 @@ impl OperationResponses {
     fn add_pages(&mut self) {
         self.have_pages = true;
         for response in self.errors.values_mut() {
-            let page = Content::new(Some(String::schema()));
+            let example = format!("<!doctype html>… {} …", response.description);
+            let page = ContentBuilder::new()
+                .schema(Some(String::schema()))
+                .example(Some(example.into()))
+                .build();
             response.content.insert(HTML.to_owned(), page.into());
         }
     }
