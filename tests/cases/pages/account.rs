@@ -140,11 +140,14 @@ async fn an_app_is_disconnected(world: SharedWorld) {
         app.tokens(&other, "posts:read").await,
     );
     let page = submit(&mut user.browser(), &[("app", &app.id)]).await;
-    expect_words(&page, &[
+    expect_words(
+        &page,
+        &[
             "The app is disconnected.",
             "No app has access",
             "An app was disconnected",
-        ]);
+        ],
+    );
     tokens.expect_revoked(&world, &app).await;
     Tokens::parse(app.refresh(&world.anyone(), &of_other.refresh).await);
 }
