@@ -68,7 +68,7 @@ pub struct Grants {
     pub events: EventRecorder,
     /// The signing keys.
     pub keys: Keyring,
-    /// Who fetched the key set.
+    /// The clients that fetched the key set.
     pub key_set_fetches: Fetches,
     /// Derives refresh tokens.
     pub refresh_tokens: RefreshTokens,

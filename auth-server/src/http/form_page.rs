@@ -95,7 +95,7 @@ fn set_cookie(cookie: HeaderValue) -> AppendHeaders<[(header::HeaderName, Header
     AppendHeaders([(header::SET_COOKIE, cookie)])
 }
 
-/// Returns the error of a form whose address is not one.
+/// Returns the error of a form whose e-mail address is malformed.
 pub(super) fn email_invalid() -> FormError {
     FormError::invalid(&text::of("email-invalid")).about(Field::Email)
 }

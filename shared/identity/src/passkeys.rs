@@ -1,6 +1,7 @@
 //! Passkeys: key pairs of Web Authentication, with which users sign in in place of the password and the one-time code.
 
 mod answer;
+mod assertion;
 mod enrollment;
 mod name;
 mod relying_party;

@@ -27,7 +27,7 @@ struct Accepted {
 pub(crate) enum CredentialKind {
     /// An access token, or the session of a user, without which the route does nothing.
     Token,
-    /// Those of a client.
+    /// A secret or a signed assertion of a client.
     Client,
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn count_call(
     }
 }
 
-/// Returns whether a request may have credentials of this kind, without which it has no effect.
+/// Returns whether a request has credentials of this kind, or may have them in its body. Without them, the route has no effect.
 fn may_authenticate(request: &Request, credentials: Option<CredentialKind>) -> bool {
     match credentials {
         // They may be in the body. Before it acts for a client without credentials, the route calls `require_address`.

@@ -202,7 +202,7 @@ async fn authenticated_clients_are_counted_by_their_own_name(shape: Shape) {
     expect_rate_limited(exhaust(ADDRESS, refresh).await, "address", ADDRESS);
 }
 
-/// Whoever shares the address of the back end of an app, and exhausts its limit, does not stop the app.
+/// The back end of an app goes on although somebody else at its address has exhausted the limit.
 async fn a_flood_from_its_address_does_not_stop_an_app(shape: Shape) {
     let setup = limited(shape)
         .env("LATCHKEY_RATE_LIMIT_READS", "1000")

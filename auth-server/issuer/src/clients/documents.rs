@@ -2,6 +2,7 @@
 //! (draft-ietf-oauth-client-id-metadata-document).
 
 mod client_id_url;
+mod error;
 mod fetcher;
 mod fetches;
 mod hosts;
@@ -10,6 +11,7 @@ pub mod metadata;
 pub(crate) mod snapshots;
 
 pub use client_id_url::{ClientIdUrl, authority_of};
+pub use error::DocumentError;
 pub use hosts::DocumentHosts;
 
 use crate::flows;
@@ -27,7 +29,6 @@ use std::time::Duration;
 use storage::db;
 use storage::db::Db;
 use storage::expiring::{Count, ExpiringStore, Rule, Window};
-use storage::redis;
 
 /// The pause after a failed fetch of a document that is needed. A user may load the page again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -80,26 +81,6 @@ pub enum Step {
     Show,
     /// The decision of the user, on a page that showed the description: it may be older by the lifetime of a flow.
     Decide,
-}
-
-/// The reason why a client is not known by its document.
-#[derive(Debug, thiserror::Error)]
-pub enum DocumentError {
-    /// The document cannot be fetched or is not acceptable. The message addresses the developer of the client.
-    #[error("{0}")]
-    Unusable(String),
-    /// Too many documents were fetched for the user, or for users of the network.
-    #[error("too many documents were fetched")]
-    TooMany {
-        /// The time until another fetch is allowed.
-        retry_after: Duration,
-    },
-    /// The store that counts fetches does not answer. Nothing is fetched without it.
-    #[error(transparent)]
-    StoreUnavailable(#[from] redis::Unavailable),
-    /// The database failed.
-    #[error(transparent)]
-    Database(#[from] db::Error),
 }
 
 impl Documents {

@@ -22,17 +22,17 @@ pub struct Readiness {
     pub api: Share,
     /// The other clients that fetched the key set within the last day.
     pub clients: Share,
-    /// All of them, at most 1,000: first those without the staged key, and the one that was seen last before others.
+    /// The verifiers, at most 1,000: first those without the staged key, and the one that was seen last before others.
     pub verifiers: Vec<KnownVerifier>,
 }
 
-/// A number of verifiers.
+/// The share of the verifiers of a kind that have the staged key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = VerifierCount)]
 pub struct Share {
     /// The number of those that have the staged key.
     pub ready: usize,
-    /// The number of all.
+    /// The number of all verifiers of the kind.
     pub all: usize,
 }
 

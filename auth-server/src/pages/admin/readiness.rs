@@ -10,7 +10,7 @@ use issuer::keys::{Readiness, Share};
 /// The largest number of verifiers that the page shows.
 const SHOWN: usize = 20;
 
-/// Who has the staged key.
+/// The part of the page that shows which verifiers have the staged key.
 pub(super) struct ReadinessPart<'a> {
     pub(super) shares: Vec<Text<'a>>,
     pub(super) verifiers: Vec<VerifierItem<'a>>,

@@ -1,6 +1,7 @@
 //! The issuer as a relying party of Web Authentication (W3C, Level 3): its challenges, and the checks of the answers to them.
 
 use super::answer::check_credential_id;
+use super::assertion::Assertion;
 use super::{Answer, Credential, Error};
 use crate::sealed_state;
 use foundation::clock::Timestamp;
@@ -10,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use url::Url;
 use webauthn_rs::prelude::{
-    AuthenticationResult, DiscoverableAuthentication, ParsedAttestation, PasskeyRegistration,
-    PublicKeyCredential, Uuid, WebauthnError,
+    AuthenticationResult, DiscoverableAuthentication, ParsedAttestation, PasskeyRegistration, Uuid,
+    WebauthnError,
 };
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 use webauthn_rs_proto::ResidentKeyRequirement;
@@ -24,7 +25,7 @@ const CLOCK_TOLERANCE: Duration = Duration::from_secs(30);
 
 /// The names under which the states of the two ceremonies are sealed.
 const ENROLLMENT: &str = "enrollment of a passkey";
-const SIGN_IN: &str = "sign-in with a passkey";
+pub(super) const SIGN_IN: &str = "sign-in with a passkey";
 
 /// The relying party to which the passkeys of this installation belong.
 #[derive(Clone, Debug)]
@@ -60,15 +61,9 @@ struct EnrollmentState {
 }
 
 #[derive(Serialize, Deserialize)]
-struct SignInState {
-    challenged_at: Timestamp,
+pub(super) struct SignInState {
+    pub(super) challenged_at: Timestamp,
     authentication: DiscoverableAuthentication,
-}
-
-/// An answer to a challenge of a sign-in, whose signature is not verified yet.
-pub(super) struct Assertion {
-    credential: PublicKeyCredential,
-    state: SignInState,
 }
 
 impl RelyingParty {
@@ -172,37 +167,13 @@ impl RelyingParty {
     }
 }
 
-impl Assertion {
-    /// Reads the answer to a challenge of a sign-in. Fails with [`Error::Stale`] if the challenge is not one of this installation and
-    /// browser, or has expired at `now`.
-    pub(super) fn read(key: &SealingKey, answer: Answer<'_>, now: Timestamp) -> Result<Self, Error> {
-        let name = name_of(SIGN_IN, answer.browser_secret);
-        let state: SignInState = sealed_state::open(key, &name, answer.state).ok_or(Error::Stale)?;
-        if !is_live(state.challenged_at, now) {
-            return Err(Error::Stale);
-        }
-        let credential = answer.assertion()?;
-        Ok(Self { credential, state })
-    }
-
-    /// Returns the id of the credential.
-    pub(super) fn credential_id(&self) -> &[u8] {
-        self.credential.get_credential_id()
-    }
-
-    /// Returns the time of the challenge.
-    pub(super) const fn challenged_at(&self) -> Timestamp {
-        self.state.challenged_at
-    }
-}
-
 /// Returns whether a challenge of the time `challenged_at` can be answered at `now`.
-fn is_live(challenged_at: Timestamp, now: Timestamp) -> bool {
+pub(super) fn is_live(challenged_at: Timestamp, now: Timestamp) -> bool {
     challenged_at <= now.after(CLOCK_TOLERANCE) && now < challenged_at.after(LIFETIME)
 }
 
 /// Returns the name under which the state of a ceremony in this browser is sealed.
-fn name_of(ceremony: &str, browser_secret: &str) -> String {
+pub(super) fn name_of(ceremony: &str, browser_secret: &str) -> String {
     format!("{ceremony} in {browser_secret}")
 }
 

@@ -1,6 +1,6 @@
 //! Signing in with a passkey.
 
-use super::relying_party::Assertion;
+use super::assertion::Assertion;
 use super::{Answer, Credential, Error, RelyingParty, Stored, claim, find};
 use crate::authentication_methods::AuthenticationMethods;
 use crate::credential_check;

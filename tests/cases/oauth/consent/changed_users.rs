@@ -109,7 +109,7 @@ async fn the_same_user_decides_after_another_sign_in(world: SharedWorld) {
     assert_eq!(claims(&tokens.access)["sub"], alice.id.to_string());
 }
 
-/// Whoever finds somebody else signed in can use another account on the way to the app.
+/// A user who finds somebody else signed in can use another account on the way to the app.
 async fn another_account_can_be_used_on_the_way(world: SharedWorld) {
     let (alice, bob, app) = (world.user().await, world.user().await, world.app().register());
     let mut browser = alice.browser();
