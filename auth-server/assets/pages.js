@@ -3,6 +3,9 @@
 "use strict";
 const texts = document.currentScript.dataset;
 
+// The query of a mailed link has a token, which a cookie keeps for a reload.
+if (document.querySelector("[data-hide-query]")) history.replaceState(null, "", location.pathname);
+
 // The rules of the module `passwords` of the issuer, but for its list of common passwords, which the issuer has alone.
 const MAX_LENGTH = 128;
 const MAX_COMPARED = 40;

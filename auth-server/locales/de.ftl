@@ -289,6 +289,7 @@ two-step-is-off = Die Anmeldung in zwei Schritten ist aus
 one-time-code-hint = Aus Ihrer Authenticator-App, oder ein Wiederherstellungscode.
 recovery-codes = Ihre Wiederherstellungscodes
 recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, geben Sie statt des Codes aus der App einen dieser Codes ein. Jeder gilt einmal. Bewahren Sie sie sicher auf: Sie werden nur jetzt angezeigt.
+recovery-codes-account = Sie gehören zum Konto { $email } und wurden am { $date } erzeugt.
 recovery-codes-print = Codes drucken
 recovery-codes-kept = Ich habe die Codes aufbewahrt
 

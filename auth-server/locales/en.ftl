@@ -290,6 +290,7 @@ two-step-is-off = Two-step sign-in is off
 one-time-code-hint = From your authenticator app, or a recovery code.
 recovery-codes = Your recovery codes
 recovery-codes-explanation = If you lose your phone, enter one of these codes in place of the code from the app. Each works once. Keep them in a safe place: they are shown only now.
+recovery-codes-account = They belong to the account { $email }, and were made on { $date }.
 recovery-codes-print = Print the codes
 recovery-codes-kept = I have kept the codes
 

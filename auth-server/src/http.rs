@@ -18,6 +18,7 @@ pub(crate) mod forgot;
 mod form_page;
 mod forms;
 pub(crate) mod introspect;
+mod mailed_link;
 pub(crate) mod par;
 pub(crate) mod password;
 pub(crate) mod paths;

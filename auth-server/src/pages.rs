@@ -31,7 +31,7 @@ pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confi
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, notify};
 pub(crate) use notice::Notice;
-pub(crate) use passkeys::{PasskeyChallenge, PasskeysPage, passkeys};
+pub(crate) use passkeys::{EnteredName, PasskeyChallenge, PasskeysPage, passkeys};
 pub use presentation::present;
 pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
 
@@ -74,6 +74,8 @@ pub(crate) enum Field {
     NewPassword,
     /// The one-time code.
     Code,
+    /// The name of a passkey.
+    Name,
 }
 
 impl Field {
@@ -84,6 +86,7 @@ impl Field {
             Self::Password => "password",
             Self::NewPassword => "new-password",
             Self::Code => "code",
+            Self::Name => "name",
         }
     }
 }

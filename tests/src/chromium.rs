@@ -231,16 +231,17 @@ impl Chromium {
         self.devtools("Browser.setDownloadBehavior", options).await;
     }
 
-    /// Expects that the page loaded everything from its own origin, stored nothing that scripts can read later, and reported no error,
-    /// except the status of an error page.
+    /// Expects that the page loaded everything from its own origin, stored nothing that scripts can read later, has no token in its address, and reported
+    /// no error, except the status of an error page.
     pub async fn expect_no_trace(&self) {
         const TRACES: &str = "const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
             return {
                 foreign: loaded.map(entry => entry.name).filter(name => new URL(name).origin !== location.origin),
                 stored: localStorage.length + sessionStorage.length,
+                token: new URLSearchParams(location.search).get('token') || '',
             };";
         let traces = self.run(TRACES, &[]).await;
-        assert_eq!(traces, json!({ "foreign": [], "stored": 0 }));
+        assert_eq!(traces, json!({ "foreign": [], "stored": 0, "token": "" }));
         let console = self.console().await;
         let is_status = |message: &&String| message.contains("the server responded with a status of 4");
         let errors: Vec<_> = console.iter().filter(|message| !is_status(message)).collect();

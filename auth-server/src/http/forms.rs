@@ -266,8 +266,8 @@ pub(crate) struct DeviceQuery {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LinkQuery {
-    /// The token from the mail.
-    pub(crate) token: String,
+    /// The token from the mail. Without it, the page uses the one that the browser has kept since it opened the link.
+    pub(crate) token: Option<String>,
 }
 
 csrf_protected!(

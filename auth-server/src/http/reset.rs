@@ -6,12 +6,13 @@ use super::extract::{PageForm, PageQuery};
 use super::flow;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, ResetForm};
+use super::mailed_link;
 use super::paths;
 use crate::app::App;
 use crate::pages::{self, FormState, text};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::Response;
+use axum::response::{AppendHeaders, IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::{Identity, password_resets};
@@ -32,12 +33,17 @@ pub(crate) async fn show(
     State(identity): State<Identity>,
     Context(context): Context,
     PageQuery(query): PageQuery<LinkQuery>,
+    headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, Error> {
-    let token = Secret::new(query.token);
+    let token = mailed_link::token(query, &headers);
     let link = password_resets::find(&identity, &token, context.now).await?;
     Ok(match link {
-        Some(link) => renderer.show(|form| page(&identity, form, &token, &link.mailed_to)),
+        Some(link) => {
+            let cookie = AppendHeaders([(header::SET_COOKIE, mailed_link::cookie(&token, paths::RESET))]);
+            let page = renderer.show(|form| page(&identity, form, &token, &link.mailed_to));
+            (cookie, page).into_response()
+        }
         None => invalid_link(StatusCode::BAD_REQUEST),
     })
 }
@@ -87,7 +93,9 @@ pub(crate) async fn submit(
     let flow = flow::interrupted(&app, &headers, context.now).await;
     let mut done = pages::notify(&text::of("reset-done"), &paths::sign_in(flow.as_deref()));
     let removal = flow::interrupted_cookie(None, paths::RESET);
-    done.headers_mut().append(header::SET_COOKIE, removal);
+    for removal in [removal, mailed_link::removal(paths::RESET)] {
+        done.headers_mut().append(header::SET_COOKIE, removal);
+    }
     if let Some(removal) = browser::removal_of_ended(&app.identity, &headers, context.now).await {
         done.headers_mut().append(header::SET_COOKIE, removal);
     }

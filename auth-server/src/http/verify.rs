@@ -6,12 +6,13 @@ use super::extract::{PageQuery, SessionForm};
 use super::flow;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, VerifyForm};
+use super::mailed_link;
 use super::paths;
 use crate::app::App;
 use crate::pages::{self, Field, FormState, text};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::Response;
+use axum::response::{AppendHeaders, IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -40,12 +41,17 @@ pub(crate) async fn show(
     Context(context): Context,
     PageQuery(query): PageQuery<LinkQuery>,
     BrowserSession(session): BrowserSession,
+    headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, Error> {
-    let token = Secret::new(query.token);
+    let token = mailed_link::token(query, &headers);
     let link = email_verifications::find(&identity, &token, context.now).await?;
     Ok(match link {
-        Some(link) => renderer.show(|form| page(form, &token, &link, session.as_ref(), &context)),
+        Some(link) => {
+            let cookie = AppendHeaders([(header::SET_COOKIE, mailed_link::cookie(&token, paths::VERIFY))]);
+            let page = renderer.show(|form| page(form, &token, &link, session.as_ref(), &context));
+            (cookie, page).into_response()
+        }
         None => invalid_link(StatusCode::BAD_REQUEST),
     })
 }
@@ -116,7 +122,9 @@ async fn confirmed(app: &App, headers: &HeaderMap, fields: &VerifyForm, now: Tim
         None => pages::notify(&text::of("verify-done"), paths::ACCOUNT),
     };
     let removal = flow::interrupted_cookie(None, paths::VERIFY);
-    done.headers_mut().append(header::SET_COOKIE, removal);
+    for removal in [removal, mailed_link::removal(paths::VERIFY)] {
+        done.headers_mut().append(header::SET_COOKIE, removal);
+    }
     // A change of the address ends the session.
     if let Some(removal) = browser::removal_of_ended(&app.identity, headers, now).await {
         done.headers_mut().append(header::SET_COOKIE, removal);

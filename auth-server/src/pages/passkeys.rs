@@ -29,6 +29,14 @@ impl PasskeyChallenge {
     }
 }
 
+/// A name that a user entered.
+#[derive(Clone, Copy)]
+pub(crate) struct EnteredName<'a> {
+    /// The id of the passkey to rename; `None` for a new passkey.
+    pub(crate) passkey: Option<i64>,
+    pub(crate) name: &'a str,
+}
+
 /// The passkeys of a user.
 pub(crate) struct PasskeysPage<'a> {
     pub(crate) form: FormState<'a>,
@@ -37,8 +45,8 @@ pub(crate) struct PasskeysPage<'a> {
     pub(crate) can_remove_password: bool,
     /// The challenge for a new passkey; `None` if the user can add none.
     pub(crate) challenge: Option<PasskeyChallenge>,
-    /// The name that was entered for a new passkey.
-    pub(crate) name: Option<&'a str>,
+    /// The name that was entered in a form that failed.
+    pub(crate) entered: Option<EnteredName<'a>>,
     /// The `User-Agent` header of the browser, which suggests a name.
     pub(crate) user_agent: Option<&'a str>,
     pub(crate) now: Timestamp,
@@ -53,6 +61,8 @@ struct PasskeysTemplate<'a> {
     passkeys: Vec<PasskeyItem<'a>>,
     challenge: Option<PasskeyChallenge>,
     name: String,
+    /// Whether the name of a new passkey was entered.
+    entered_new: bool,
     has_password: bool,
     can_remove_password: bool,
     now: Timestamp,
@@ -61,6 +71,8 @@ struct PasskeysTemplate<'a> {
 struct PasskeyItem<'a> {
     id: i64,
     name: &'a str,
+    /// The name that the user entered in place of it.
+    entered: Option<&'a str>,
     is_synced: bool,
     added: Timestamp,
     last_used: Option<Timestamp>,
@@ -68,15 +80,22 @@ struct PasskeyItem<'a> {
 
 /// Renders the passkeys of a user.
 pub(crate) fn passkeys(page: PasskeysPage<'_>) -> Response {
+    let entered = |passkey: Option<i64>| {
+        let entered = page.entered.filter(|entered| entered.passkey == passkey);
+        entered.map(|entered| entered.name)
+    };
     let items = page.passkeys.iter().map(|passkey| PasskeyItem {
         id: passkey.id,
         name: &passkey.name,
+        entered: entered(Some(passkey.id)),
         is_synced: passkey.is_synced,
         added: passkey.created_at,
         last_used: passkey.last_used_at,
     });
-    let name = page.name.map(str::to_owned);
+    let name = entered(None).map(str::to_owned);
+    let entered_new = name.is_some();
     let template = PasskeysTemplate {
+        entered_new,
         form: page.form,
         email: &page.account.user.email,
         passkeys: items.collect(),

@@ -1,6 +1,5 @@
 //! The life of an account in Chromium, from sign-up to deletion, with the mails from the outbox.
 
-use serde_json::json;
 use std::path::Path;
 use tests::{App, Authenticator, Chromium, PASSWORD, World, eventually, on_shapes};
 
@@ -44,18 +43,19 @@ impl Ann<'_> {
         self.submit(&[("#otp", code)], SUBMIT, "Your account").await;
     }
 
-    /// Turns two-step sign-in on. Returns the recovery codes.
-    async fn turn_two_step_sign_in_on(&self) -> Vec<String> {
+    /// Turns two-step sign-in on. Returns the authenticator app with the recovery codes.
+    async fn turn_two_step_sign_in_on(&self) -> Authenticator {
         self.open("/account/two-step").await;
         self.submit(&[], SUBMIT, "otpauth://").await;
         let link = "return document.querySelector('a[href^=otpauth]').href";
         let link = self.chromium.run(link, &[]).await;
-        let app = Authenticator::of_link(link.as_str().unwrap());
+        let mut app = Authenticator::of_link(link.as_str().unwrap());
         let code = app.next_code(self.world);
         self.submit(&[("#otp", &code)], SUBMIT, "Your recovery codes")
             .await;
         let codes = "return [...document.querySelectorAll('.codes code')].map(code => code.textContent)";
-        serde_json::from_value(self.chromium.run(codes, &[]).await).unwrap()
+        app.recovery_codes = serde_json::from_value(self.chromium.run(codes, &[]).await).unwrap();
+        app
     }
 
     /// Adds a passkey, and signs in with it: by the button, and by the list at the field for the address.
@@ -130,11 +130,12 @@ async fn an_account_lives_from_sign_up_to_deletion(world: World) {
     ann.submit(&[], SUBMIT, "Your address is confirmed").await;
     ann.submit(&[], "a.button", "Your account").await;
 
-    let codes = ann.turn_two_step_sign_in_on().await;
+    let authenticator = ann.turn_two_step_sign_in_on().await;
+    let codes = &authenticator.recovery_codes;
     ann.submit(&[], "a.button", "Two-step sign-in is on").await;
     ann.submit(&[], "a[href='/signout']", "Sign out").await;
     ann.submit(&[], SUBMIT, "You are signed out").await;
-    ann.sign_in(PASSWORD, &codes[0]).await;
+    ann.sign_in(PASSWORD, &authenticator.next_code(&world)).await;
 
     ann.sign_in_with_a_passkey().await;
 
@@ -150,11 +151,15 @@ async fn an_account_lives_from_sign_up_to_deletion(world: World) {
     .await;
     ann.sign_in(NEW_PASSWORD, &codes[1]).await;
 
-    let body = json!({ "email": EMAIL, "password": NEW_PASSWORD, "otp": codes[2] });
-    let mut elsewhere = world.log_in_with(&body).await.browser();
-    let page = elsewhere.open("/account").await;
-    let session = page.hidden("session").unwrap();
-    elsewhere.submit(&page, &[("session", &session)]).await;
+    let elsewhere = Ann {
+        world: &world,
+        chromium: Chromium::with_scripts().await,
+    };
+    elsewhere.sign_in(NEW_PASSWORD, &codes[2]).await;
+    let button = "form[action='/account/sessions/end'] button";
+    elsewhere
+        .submit(&[], button, "The other browser or device is signed out")
+        .await;
     ann.open("/account").await;
     ann.chromium.expect("Another device signed you out here").await;
     ann.sign_in(NEW_PASSWORD, &codes[3]).await;

@@ -419,6 +419,13 @@ async fn the_api_lists_renames_and_removes_passkeys(world: SharedWorld) {
     let saved = browser.post(&action, &fields).await;
     expect_redirect(&saved, "/account/passkeys");
     assert_eq!(listed(&user).await[0]["name"], "Watch");
+    // After an error the form shows what was typed.
+    let mut too_long = fields.clone();
+    too_long[1].1 = "Watch".repeat(13);
+    let refused = browser.post(&action, &too_long).await;
+    expect_words(&refused, 422, "A name has 1 to 64 characters");
+    let html = refused.reply.text();
+    assert!(html.contains("<details open>") && html.contains(&too_long[1].1), "{html}");
 
     let remove = |user: &User, password: &str| {
         let call = user.delete(&path).json(&json!({ "password": password }));

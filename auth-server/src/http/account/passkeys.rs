@@ -15,7 +15,7 @@ use crate::http::forms::{AccountQuery, PasskeyForm, PasskeyNameForm, PasskeyRemo
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::{see_other, see_other_after};
 use crate::http::{paths, reauthentication};
-use crate::pages::{self, FormState, Notice, PasskeyChallenge, PasskeysPage, text};
+use crate::pages::{self, EnteredName, Field, FormState, Notice, PasskeyChallenge, PasskeysPage, text};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -69,7 +69,7 @@ impl Overview {
         self,
         form: FormState<'_>,
         session: &Session,
-        name: Option<&str>,
+        entered: Option<EnteredName<'_>>,
         context: &RequestContext,
     ) -> Response {
         pages::passkeys(PasskeysPage {
@@ -78,25 +78,25 @@ impl Overview {
             passkeys: &self.passkeys,
             can_remove_password: can_remove_password(session),
             challenge: self.challenge,
-            name,
+            entered,
             user_agent: context.user_agent.as_deref(),
             now: context.now,
         })
     }
 }
 
-/// Returns the page again, after an error of one of its forms. `name` is that entered for a new passkey.
+/// Returns the page again, after an error of one of its forms, with the name that was entered.
 async fn show_again(
     app: &App,
     session: &Session,
     renderer: FormRenderer,
     error: FormError,
-    name: Option<&str>,
+    entered: Option<EnteredName<'_>>,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
     let overview = Overview::read(app, session, renderer.csrf(), context).await?;
     let renderer = renderer.for_user(session);
-    Ok(renderer.show_again(error, |form| overview.page(form, session, name, context)))
+    Ok(renderer.show_again(error, |form| overview.page(form, session, entered, context)))
 }
 
 /// Show the passkeys
@@ -145,7 +145,13 @@ pub(crate) async fn add(
     let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match enroll(&app, &session, &fields, &context).await {
         Ok(()) => Ok(see_other_after(Notice::PasskeyAdded, paths::PASSKEYS)),
-        Err(error) => show_again(&app, &session, renderer, error, Some(&fields.name), &context).await,
+        Err(error) => {
+            let entered = EnteredName {
+                passkey: None,
+                name: &fields.name,
+            };
+            show_again(&app, &session, renderer, error, Some(entered), &context).await
+        }
     }
 }
 
@@ -170,7 +176,8 @@ async fn enroll(
 }
 
 fn parse_name(text: &str) -> Result<Name, FormError> {
-    Name::parse(text).map_err(|_| FormError::invalid(&text::of("passkey-name-invalid")))
+    let invalid = |_| FormError::invalid(&text::of("passkey-name-invalid")).about(Field::Name);
+    Name::parse(text).map_err(invalid)
 }
 
 /// Rename a passkey
@@ -193,7 +200,13 @@ pub(crate) async fn rename(
     let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match set_name(&app, &session, &fields, &context).await {
         Ok(()) => Ok(see_other_after(Notice::PasskeyRenamed, paths::PASSKEYS)),
-        Err(error) => show_again(&app, &session, renderer, error, None, &context).await,
+        Err(error) => {
+            let entered = EnteredName {
+                passkey: fields.passkey.parse().map(Id::get).ok(),
+                name: &fields.name,
+            };
+            show_again(&app, &session, renderer, error, Some(entered), &context).await
+        }
     }
 }
 

@@ -106,7 +106,8 @@ pub(crate) async fn confirm(
     Ok(match complete(&identity, &session, &fields, &context).await {
         Ok((codes, sid)) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            (cookie, pages::recovery_codes(&codes)).into_response()
+            let page = pages::recovery_codes(&codes, &session.user.email, context.now);
+            (cookie, page).into_response()
         }
         Err(error) => renderer.show_again(error, |form| enrollment_page(form, &enrollment)),
     })

@@ -3,6 +3,7 @@
 use crate::pages::{FormState, render, text};
 use askama::Template;
 use axum::response::Response;
+use foundation::clock::Timestamp;
 use identity::Enrollment;
 use qrcode::QrCode;
 use qrcode::render::svg;
@@ -48,6 +49,10 @@ struct TwoStepEnrollmentTemplate<'a> {
 #[template(path = "recovery_codes.html")]
 struct RecoveryCodesTemplate<'a> {
     codes: &'a [String],
+    /// The address of the account, which the printed page names.
+    email: &'a str,
+    /// The day in UTC.
+    date: &'a str,
 }
 
 /// Renders the form that begins to turn two-step sign-in on.
@@ -72,11 +77,13 @@ pub(crate) fn two_step_enrollment(page: &TwoStepEnrollmentPage<'_>) -> Response 
     render(&text::of("two-step-enroll").plain(), &template)
 }
 
-/// Renders new recovery codes, which are shown once.
-pub(crate) fn recovery_codes(codes: &[String]) -> Response {
+/// Renders new recovery codes of the account with this address, which are shown once.
+pub(crate) fn recovery_codes(codes: &[String], email: &str, now: Timestamp) -> Response {
+    let time = now.to_string();
+    let (date, _) = time.split_once('T').unwrap_or((&time, ""));
     render(
         &text::of("two-step-is-on").plain(),
-        &RecoveryCodesTemplate { codes },
+        &RecoveryCodesTemplate { codes, email, date },
     )
 }
 

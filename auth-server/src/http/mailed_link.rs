@@ -1,0 +1,35 @@
+//! The token of a mailed link. The link has it in its query. The script of the page removes it from the address, so that neither the history
+//! of the browser nor a screen that others see shows it, and a cookie keeps it for a reload.
+
+use super::forms::LinkQuery;
+use axum::http::{HeaderMap, HeaderValue};
+use foundation::secret::Secret;
+use std::time::Duration;
+use web::cookies;
+
+const COOKIE: &str = "mailed_token";
+/// The time for which a browser keeps a token.
+const LIFETIME: Duration = Duration::from_secs(3600);
+/// The longest token that is kept.
+const MAX_LENGTH: usize = 128;
+
+/// Returns the token of the link, or the one that the browser keeps for the page. A missing one is empty, which no token is.
+pub(super) fn token(query: LinkQuery, headers: &HeaderMap) -> Secret {
+    let kept = || cookies::single(headers, COOKIE).map(str::to_owned);
+    Secret::new(query.token.or_else(kept).unwrap_or_default())
+}
+
+/// Returns the `Set-Cookie` value that keeps the token for the page with this path.
+pub(super) fn cookie(token: &Secret, page: &str) -> HeaderValue {
+    let token = token.expose();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    match token.len() <= MAX_LENGTH && token.bytes().all(is_plain) {
+        true => cookies::set_at(page, COOKIE, token, LIFETIME),
+        false => removal(page),
+    }
+}
+
+/// Returns the `Set-Cookie` value that removes the token of the page with this path, after it was used.
+pub(super) fn removal(page: &str) -> HeaderValue {
+    cookies::set_at(page, COOKIE, "", Duration::ZERO)
+}

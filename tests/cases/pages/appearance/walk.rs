@@ -1,0 +1,264 @@
+//! The way through the pages and their states.
+
+use super::{DONE, FAILED, SIGNED_IN, SUBMIT, Walk};
+use storage::execute;
+use tests::{App, Appearance, Authenticator, PASSWORD, User, World};
+
+const NEW_PASSWORD: &str = "another good password";
+
+/// Visits all pages in one language, and checks each in these appearances.
+pub(super) async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance>) {
+    let walk = Walk::start(world, language, appearances).await;
+    if language == "en" {
+        walk.visit("design", "/_design").await;
+        walk.check_password_script().await;
+    }
+    without_session(&walk).await;
+    mailed_links(&walk).await;
+    required_password(&walk).await;
+    other_sessions(&walk).await;
+
+    let user = world.sign_up().await;
+    let connected_app = world.app().register();
+    walk.sign_in(&user).await;
+    walk.visit("account-new", "/account").await;
+    connected_app.tokens(&user, "posts:read").await;
+    walk.visit("account", "/account").await;
+    account(&walk, &user).await;
+    passkeys(&walk, &user).await;
+    two_step(&walk, &user).await;
+    decisions(&walk, &connected_app).await;
+    world.cli(&["users", "reset-mfa", "--email", &user.email, "--json"], "");
+    walk.visit("sign-in-after-end", "/signin").await;
+    administration(&walk).await;
+    walk.write_contact_sheet().await;
+}
+
+/// The pages of a browser in which nobody is signed in.
+async fn without_session(walk: &Walk<'_>) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    for (name, path) in [
+        ("front-page", "/"),
+        ("sign-up", "/signup"),
+        ("sign-in", "/signin"),
+        ("forgot", "/forgot"),
+        ("invalid-link", "/verify?token="),
+        ("invalid-reset-link", "/reset?token="),
+        ("invalid-authorization", "/authorize?client_id=none"),
+        ("signed-out", "/signout"),
+        ("not-found", "/nowhere"),
+        ("flow-not-found", "/consent?flow=unknown"),
+        ("demo", "/demo?code=some-code&state=some-state"),
+    ] {
+        walk.visit(name, path).await;
+    }
+    let user = world.sign_up().await;
+    let email = ("#email", user.email.as_str());
+    walk.open("/signin").await;
+    walk.submit(&[email, ("#password", "not the password")], SUBMIT, FAILED)
+        .await;
+    walk.check("sign-in-failed").await;
+    for _ in 0..5 {
+        world.anyone().login(&user.email, "not the password").await;
+    }
+    walk.open("/signin").await;
+    walk.submit(&[email, ("#password", PASSWORD)], SUBMIT, FAILED)
+        .await;
+    walk.check("sign-in-locked").await;
+    walk.open("/signup").await;
+    walk.submit(&[email, ("#password", PASSWORD)], SUBMIT, FAILED)
+        .await;
+    walk.check("sign-up-failed").await;
+    walk.open("/forgot").await;
+    walk.submit(&[email], SUBMIT, DONE).await;
+    walk.check("forgot-sent").await;
+    // A form whose cookie is missing.
+    walk.open("/forgot").await;
+    chromium.delete_cookies().await;
+    walk.submit(&[email], SUBMIT, DONE).await;
+    walk.check("form-forged").await;
+}
+
+/// The pages behind the links in mails.
+async fn mailed_links(walk: &Walk<'_>) {
+    let world = walk.world;
+    let user = world.sign_up().await;
+    let mail = world.mail(&user.email, "Confirm your e-mail address", 1).await;
+    let verify = format!("/verify?token={}", mail.token());
+    let reset = format!("/reset?token={}", world.reset_token(&user.email, 1).await);
+    walk.sign_in(&user).await;
+    walk.visit("verify-signed-in", &verify).await;
+    walk.chromium.delete_cookies().await;
+    walk.visit("verify", &verify).await;
+    walk.submit(&[("#password", "not the password")], SUBMIT, FAILED)
+        .await;
+    walk.check("verify-failed").await;
+    walk.submit(&[("#password", PASSWORD)], SUBMIT, DONE).await;
+    walk.check("verify-done").await;
+    walk.visit("reset", &reset).await;
+    walk.submit(&[("#new_password", "password1234")], SUBMIT, FAILED)
+        .await;
+    walk.check("reset-failed").await;
+    walk.submit(&[("#new_password", NEW_PASSWORD)], SUBMIT, DONE)
+        .await;
+    walk.check("reset-done").await;
+}
+
+/// The page on which a user replaces a password that an administrator gave, and the page after the change.
+async fn required_password(walk: &Walk<'_>) {
+    let email = walk.world.fresh_email();
+    let created = walk
+        .world
+        .cli(&["users", "create", "--email", &email, "--json"], "");
+    let initial = created["one_time_password"].as_str().unwrap();
+    walk.open("/signin").await;
+    walk.submit(
+        &[("#email", &email), ("#password", initial)],
+        SUBMIT,
+        "id=\"new_password\"",
+    )
+    .await;
+    walk.check("password-required").await;
+    walk.submit(&[("#new_password", NEW_PASSWORD)], SUBMIT, "class=\"success\"")
+        .await;
+    walk.check("sign-in-after-change").await;
+}
+
+/// The account of a user who is signed in elsewhere too, and who ends the other sessions and deletes the account.
+async fn other_sessions(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    user.publish("A post").await;
+    walk.sign_in(&user).await;
+    walk.visit("account-sessions", "/account").await;
+    walk.chromium.press("[popovertarget=end-others]").await;
+    walk.check("account-end-others").await;
+    let button = "form[action='/account/sessions/end-others'] button";
+    walk.submit(&[], button, "class=\"success\"").await;
+    walk.check("account-others-ended").await;
+    walk.visit("deletion", "/account/deletion").await;
+    walk.submit(&[], SUBMIT, DONE).await;
+    walk.check("deletion-done").await;
+}
+
+/// The pages that change the address and the password.
+async fn account(walk: &Walk<'_>, user: &User) {
+    walk.visit("password", "/password").await;
+    walk.visit("email", "/account/email").await;
+    walk.world.confirm_email(&user.email).await;
+    walk.open("/account/email").await;
+    walk.submit(&[("#email", &walk.world.fresh_email())], SUBMIT, DONE)
+        .await;
+    walk.check("email-sent").await;
+}
+
+async fn passkeys(walk: &Walk<'_>, user: &User) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    walk.visit("passkeys-none", "/account/passkeys").await;
+    let passkey = world.add_passkey(&mut user.browser()).await;
+    walk.visit("passkeys", "/account/passkeys").await;
+    chromium.press("summary").await;
+    walk.check("passkeys-change").await;
+    let button = "form[action='/account/passkeys/name'] button";
+    walk.submit(&[("details[open] [name=name]", "  ")], button, FAILED)
+        .await;
+    walk.check("passkeys-failed").await;
+    // As if the session had begun with the passkey.
+    let sign_in = "UPDATE sessions SET amr = 'passkey' WHERE user_id = $1";
+    execute!(world.db().await.writer(), sign_in, user.id).unwrap();
+    passkey.sign_in(&mut world.browser()).await;
+    walk.visit("passkeys-password", "/account/passkeys").await;
+    chromium.press("[popovertarget='password-removal']").await;
+    walk.check("passkeys-remove-password").await;
+    let button = "form[action='/account/password/removal'] button";
+    walk.submit(&[], button, "href=\"/password\"").await;
+    walk.check("passkeys-without-password").await;
+    walk.visit("account-without-password", "/account").await;
+    walk.open("/password").await;
+    walk.submit(&[("#new_password", PASSWORD)], SUBMIT, "id=\"email\"")
+        .await;
+}
+
+async fn two_step(walk: &Walk<'_>, user: &User) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    walk.sign_in(user).await;
+    walk.visit("two-step-on", "/account/two-step").await;
+    walk.submit(&[], SUBMIT, "otpauth://").await;
+    walk.check("two-step-enrollment").await;
+    let link = "return document.querySelector('a[href^=otpauth]').href";
+    let link = chromium.run(link, &[]).await;
+    let app = Authenticator::of_link(link.as_str().unwrap());
+    walk.submit(&[("#otp", &app.code(world, 120))], SUBMIT, FAILED)
+        .await;
+    walk.check("two-step-failed").await;
+    walk.submit(&[("#otp", &app.next_code(world))], SUBMIT, "class=\"codes\"")
+        .await;
+    walk.check("recovery-codes").await;
+    let hidden = "return document.querySelector('[data-action=print]').hidden";
+    assert_eq!(chromium.run(hidden, &[]).await, false);
+    walk.visit("two-step-off", "/account/two-step").await;
+    world.age_sign_ins_of(user).await;
+    walk.visit("sign-in-again", "/account/email").await;
+    chromium.delete_cookies().await;
+    walk.open("/signin").await;
+    let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
+    walk.submit(&fields, SUBMIT, "id=\"otp\"").await;
+    walk.check("second-step").await;
+    walk.submit(&[("#otp", &app.code(world, 120))], SUBMIT, FAILED)
+        .await;
+    walk.check("second-step-failed").await;
+    walk.submit(&[("#otp", &app.next_code(world))], SUBMIT, SIGNED_IN)
+        .await;
+}
+
+/// The pages on which a user decides about apps and devices, and signs out.
+async fn decisions(walk: &Walk<'_>, connected_app: &App) {
+    let world = walk.world;
+    walk.visit("sign-out", "/signout").await;
+    walk.visit("admin-only", "/admin/keys").await;
+    let app = world.app().kind("spa").register();
+    walk.visit("consent", &app.authorization().path()).await;
+    let more = connected_app
+        .authorization()
+        .set("scope", "posts:read posts:write");
+    walk.visit("consent-more", &more.path()).await;
+    walk.visit("device-empty", "/device").await;
+    walk.submit(&[("#user_code", "BCDF-GHJK")], SUBMIT, FAILED)
+        .await;
+    walk.check("device-failed").await;
+    let device_app = world.app().kind("native").option(&["--device"]).register();
+    for (decision, name) in [("deny", "device-denied"), ("allow", "device-allowed")] {
+        let device = device_app.device(&world.anyone(), "posts:read posts:write").await;
+        walk.visit("device", &format!("/device?user_code={}", device.user_code))
+            .await;
+        walk.submit(&[], SUBMIT, "value=\"allow\"").await;
+        walk.check("device-confirmation").await;
+        walk.submit(&[], &format!("button[value={decision}]"), DONE)
+            .await;
+        walk.check(name).await;
+    }
+}
+
+async fn administration(walk: &Walk<'_>) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    let admin = world.user_with_role("admin").await;
+    walk.sign_in(&admin).await;
+    walk.visit("signing-keys", "/admin/keys").await;
+    // The keys can be rotated once in five minutes.
+    let button = walk.word("[popovertarget=rotation]", "[popovertarget=retirement-2]");
+    let (action, name) = (
+        walk.word("rotate", "retire"),
+        walk.word("rotation", "retirement"),
+    );
+    chromium.press(button).await;
+    chromium.press("[popover]:popover-open summary").await;
+    walk.check(&format!("signing-keys-{name}")).await;
+    let submit = format!("[popover]:popover-open form[action='/admin/keys/{action}'] button");
+    let news = walk.word("can be rotated in", "zurückgezogen");
+    walk.submit(&[], &submit, news).await;
+    walk.check(&format!("signing-keys-after-{name}")).await;
+    walk.visit("events", "/admin/events").await;
+    walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
+        .await;
+    world.age_sign_ins_of(&admin).await;
+    walk.visit("signing-keys-later", "/admin/keys").await;
+}
