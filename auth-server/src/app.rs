@@ -9,6 +9,7 @@ use issuer::keys::KeyStore;
 use issuer::registrations::Registrations;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
+use tokio::sync::Semaphore;
 use web::{Cors, Policy, services};
 
 /// The state of the issuer's routes. Handlers take all of it, or one service by `State`. Cheap to clone, because axum clones
@@ -29,6 +30,8 @@ pub(crate) struct Services {
     pub(crate) brand: Arc<Brand>,
     /// `None` if the host of the base URL is an IP address.
     pub(crate) relying_party: Option<Arc<RelyingParty>>,
+    /// One permit for each stream of security events.
+    pub(crate) event_streams: Arc<Semaphore>,
     pub(crate) is_production: bool,
 }
 

@@ -18,6 +18,7 @@ use config::DeviceAuthorizationMode;
 use foundation::clock;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
+use http::admin::event_stream::MAX_STREAMS;
 use http_client::{Guard, GuardedClient, error_chain};
 use identity::grants::clients::Clients;
 use identity::passkeys::RelyingParty;
@@ -33,6 +34,7 @@ use issuer::{flows, grants};
 use runtime::startup;
 use runtime::startup::Runtime;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
 
@@ -155,6 +157,7 @@ impl Issuer {
                 settings.client_registration,
                 runtime.urls.issuer.clone(),
                 identity.revocations.clone(),
+                identity.events.clone(),
                 identity.expiring.clone(),
             );
             Ok(Self(App::new(Services {
@@ -175,6 +178,7 @@ impl Issuer {
                 registrations: Arc::new(registrations),
                 brand,
                 relying_party,
+                event_streams: Arc::new(Semaphore::new(MAX_STREAMS)),
                 is_production: runtime.is_production,
             })))
         })

@@ -21,7 +21,10 @@ pub(crate) use account::{
     AccountPage, DeletionPage, EmailPage, TwoStepEnrollmentPage, account, deletion, email, recovery_codes,
     two_step_enrollment, two_step_off, two_step_on,
 };
-pub(crate) use admin::{Keys, SecurityEventsPage, SigningKeysPage, security_events, signing_keys};
+pub(crate) use admin::{
+    Keys, SecurityEventsPage, SigningKeysPage, UserChange, UserPage, UsersPage, initial_password, security_events,
+    signing_keys, user, users,
+};
 pub use brand::Brand;
 pub(crate) use brand::{BrandSettings, Logo};
 pub use color::Color;

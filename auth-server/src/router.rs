@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::http::account::passkeys::password_removal;
 use crate::http::account::{deletion, email, passkeys, two_step};
-use crate::http::admin::{clients, consents, keys, registration_tokens, security_events, sessions, users};
+use crate::http::admin::{clients, consents, event_stream, keys, registration_tokens, security_events, sessions, users};
 use crate::http::signin::second_step;
 use crate::http::{
     account, admin_pages, authorize, consent, device, device_authorization, discovery, documentation, forgot,
@@ -80,6 +80,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(verify::show, verify::submit))
         .routes(routes!(admin_pages::keys::rotate))
         .routes(routes!(admin_pages::keys::retire))
+        .routes(routes!(admin_pages::users::change))
         .merge(device_pages)
         .merge(passkey_pages)
         .merge(sign_up_pages)
@@ -87,6 +88,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     let calls_with_pages = OpenApiRouter::new()
         .routes(routes!(keys::list))
         .routes(routes!(security_events::list))
+        .routes(routes!(users::list, users::create))
+        .routes(routes!(users::read, users::change))
         .route_layer(from_fn_with_state(
             pages_of_calls(&app),
             admin_pages::page_or_call,
@@ -100,6 +103,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(user_info::read, user_info::read_by_post))
         .merge(calls_with_pages)
         .routes(routes!(keys::verifiers))
+        .routes(routes!(event_stream::follow))
         .routes(routes!(keys::rotate))
         .routes(routes!(keys::retire))
         .routes(routes!(clients::list, clients::create))
@@ -107,8 +111,6 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(clients::rotate))
         .routes(routes!(clients::disable_client))
         .routes(routes!(clients::enable_client))
-        .routes(routes!(users::list, users::create))
-        .routes(routes!(users::read, users::change))
         .routes(routes!(users::set_password))
         .routes(routes!(users::disable))
         .routes(routes!(users::enable))
@@ -182,6 +184,8 @@ fn pages_of_calls(app: &App) -> Router {
     Router::new()
         .route(paths::ADMIN_KEYS, get(admin_pages::keys::show))
         .route(paths::ADMIN_EVENTS, get(admin_pages::events::show))
+        .route(paths::ADMIN_USERS, get(admin_pages::users::show_all))
+        .route(paths::ADMIN_USER, get(admin_pages::users::show))
         .layer(from_fn_with_state(
             Arc::clone(&app.policy),
             redirects::to_base_host,
@@ -200,6 +204,7 @@ fn undocumented(app: &App) -> Router<App> {
         .route("/assets/latchkey.css", get(assets::stylesheet))
         .route("/assets/pages.js", get(assets::script))
         .route("/assets/passkeys.js", get(assets::passkeys_script))
+        .route("/assets/events.js", get(assets::events_script))
         .route("/assets/icon.svg", get(assets::icon))
         .route("/assets/logo", get(assets::logo));
     if app.is_production {

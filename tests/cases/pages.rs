@@ -1,5 +1,5 @@
 //! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing password and its deletion,
-//! the recent sign-in that they require, the signing keys and the security events for administrators, their languages, their branding, their fields for passwords, and in Chromium their appearance,
+//! the recent sign-in that they require, the signing keys, the users and the security events for administrators, their languages, their branding, their fields for passwords, and in Chromium their appearance,
 //! their accessibility and the life of an account.
 
 use tests::Page;
@@ -22,6 +22,7 @@ mod sign_in;
 mod sign_up;
 mod signing_keys;
 mod two_step;
+mod users;
 
 /// Expects a redirect to this path.
 fn expect_redirect(page: &Page, path: &str) {

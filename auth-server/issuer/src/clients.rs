@@ -10,7 +10,7 @@ mod rules;
 mod same_site;
 
 pub use changes::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, disable, enable, rotate_secret, update};
-pub(crate) use changes::{end_tokens, save};
+pub(crate) use changes::end_tokens;
 pub use jwks::{ALGORITHMS, MAX_JWKS_BYTES};
 pub use rules::MAX_RETRY_WINDOW;
 pub(crate) use rules::check_redirect_uris;

@@ -12,7 +12,7 @@ pub use error::Error;
 pub use metadata::ClientMetadata;
 
 use crate::clients::{self, Registration};
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, EventRecorder};
 use audit::revocation::RevocationMirror;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -48,6 +48,7 @@ pub struct Registrations {
     pub policy: ClientRegistration,
     issuer: String,
     revocations: RevocationMirror,
+    events: EventRecorder,
     limits: Limits,
 }
 
@@ -65,6 +66,7 @@ impl Registrations {
         policy: ClientRegistration,
         issuer: String,
         revocations: RevocationMirror,
+        events: EventRecorder,
         expiring: ExpiringStore,
     ) -> Self {
         Self {
@@ -72,6 +74,7 @@ impl Registrations {
             policy,
             issuer,
             revocations,
+            events,
             limits: Limits::new(expiring),
         }
     }

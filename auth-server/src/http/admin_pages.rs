@@ -2,6 +2,7 @@
 
 pub(crate) mod events;
 pub(crate) mod keys;
+pub(crate) mod users;
 
 use super::consent::require_session;
 use super::flow::FlowError;

@@ -90,6 +90,11 @@ pages! {
     KeyRetirementErrors: 403 "The user is no administrator, or the anti-forgery token is missing or wrong.",
         404 "No key has the kid.",
         409 "The state of the key has changed or another user has signed in since the form was shown.";
+    /// The errors of the form that changes a user.
+    UserChangeErrors: 403 "The user is no administrator, or the anti-forgery token is missing or wrong.",
+        404 "There is no such user.",
+        409 "The change is not possible, the account has changed, or another user has signed in since the form was shown.",
+        503 "Too many people are signing in at once.";
     /// The error of the form that deletes an account.
     DeletionErrors: 409 "The account is that of the last administrator, or another user has signed in since the form was shown.";
     /// The errors of the form for the code of a device.

@@ -30,7 +30,11 @@ pub(crate) const JWKS: &str = "/.well-known/jwks.json";
 pub(crate) const ADMIN_KEYS: &str = "/admin/keys";
 pub(crate) const ADMIN_KEYS_ROTATE: &str = "/admin/keys/rotate";
 pub(crate) const ADMIN_KEYS_RETIRE: &str = "/admin/keys/retire";
+pub(crate) const ADMIN_USERS: &str = "/admin/users";
+pub(crate) const ADMIN_USER: &str = "/admin/users/{id}";
+pub(crate) const ADMIN_USER_CHANGES: &str = "/admin/users/{id}/changes";
 pub(crate) const ADMIN_EVENTS: &str = "/admin/events";
+pub(crate) const ADMIN_EVENTS_STREAM: &str = "/admin/events/stream";
 pub(crate) const CONSENT: &str = "/consent";
 pub(crate) const SIGN_OUT: &str = "/signout";
 pub(crate) const SIGN_OUT_CONFIRMATION: &str = "/signout/confirmation";
@@ -50,13 +54,14 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 const DEVICE_FLOW: &str = "device:";
 /// The pages that require a recent sign-in, or an administrator. The path of one is the `flow` of a user who signs in to come there. The
 /// sealed text of an authorization flow has no slash.
-const PAGES_AFTER_SIGN_IN: [&str; 7] = [
+const PAGES_AFTER_SIGN_IN: [&str; 8] = [
     PASSWORD,
     ACCOUNT_EMAIL,
     TWO_STEP,
     PASSKEYS,
     ACCOUNT_DELETION,
     ADMIN_KEYS,
+    ADMIN_USERS,
     ADMIN_EVENTS,
 ];
 

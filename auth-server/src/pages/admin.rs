@@ -4,9 +4,11 @@ mod readiness;
 mod security_events;
 mod signing_keys;
 mod time_line;
+mod users;
 
 pub(crate) use security_events::{SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
+pub(crate) use users::{UserChange, UserPage, UsersPage, initial_password, user, users};
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! The files that the pages load: the stylesheet, the scripts, the icon and the logo.
 
-use super::brand::{Brand, PASSKEYS_SCRIPT, SCRIPT};
+use super::brand::{Brand, EVENTS_SCRIPT, PASSKEYS_SCRIPT, SCRIPT};
 use axum::extract::State;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -23,6 +23,12 @@ pub(crate) async fn script(State(brand): State<Arc<Brand>>, uri: Uri) -> Respons
 pub(crate) async fn passkeys_script(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
     let is_current = uri == brand.passkeys_script_path.as_str();
     asset("text/javascript; charset=utf-8", is_current, PASSKEYS_SCRIPT)
+}
+
+/// `GET /assets/events.js`.
+pub(crate) async fn events_script(State(brand): State<Arc<Brand>>, uri: Uri) -> Response {
+    let is_current = uri == brand.events_script_path.as_str();
+    asset("text/javascript; charset=utf-8", is_current, EVENTS_SCRIPT)
 }
 
 /// `GET /assets/icon.svg`.

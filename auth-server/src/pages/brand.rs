@@ -8,6 +8,8 @@ use url::Url;
 const STYLESHEET: &str = include_str!("../../assets/latchkey.css");
 /// The script, without which the pages work too.
 pub(super) const SCRIPT: &str = include_str!("../../assets/pages.js");
+/// The script that follows the security events.
+pub(super) const EVENTS_SCRIPT: &str = include_str!("../../assets/events.js");
 /// The script of passkeys.
 pub(super) const PASSKEYS_SCRIPT: &str = include_str!("../../assets/passkeys.js");
 /// The color of buttons and links that no setting replaces.
@@ -55,6 +57,8 @@ pub struct Brand {
     pub(super) script_path: String,
     /// The path of the script of passkeys, which changes with its content.
     pub(super) passkeys_script_path: String,
+    /// The path of the script that follows the security events, which changes with its content.
+    pub(super) events_script_path: String,
     pub(super) help: Option<Url>,
     pub(super) terms: Option<Url>,
     pub(super) privacy: Option<Url>,
@@ -81,6 +85,7 @@ impl Brand {
             stylesheet,
             script_path: versioned("/assets/pages.js", SCRIPT),
             passkeys_script_path: versioned("/assets/passkeys.js", PASSKEYS_SCRIPT),
+            events_script_path: versioned("/assets/events.js", EVENTS_SCRIPT),
             help: settings.help,
             terms: settings.terms,
             privacy: settings.privacy,

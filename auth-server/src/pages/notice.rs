@@ -13,6 +13,8 @@ const LIFETIME: Duration = Duration::from_secs(60);
 /// A change that succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
+    /// An administrator changed an account.
+    AccountChanged,
     /// A session was ended from another browser.
     SessionEnded,
     /// All sessions but that of the browser were ended.
@@ -32,7 +34,8 @@ pub(crate) enum Notice {
 }
 
 impl Notice {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
+        Self::AccountChanged,
         Self::SessionEnded,
         Self::OtherSessionsEnded,
         Self::AppDisconnected,
@@ -46,6 +49,7 @@ impl Notice {
     /// Returns the value of the cookie.
     const fn as_str(self) -> &'static str {
         match self {
+            Self::AccountChanged => "account-changed",
             Self::SessionEnded => "session-ended",
             Self::OtherSessionsEnded => "other-sessions-ended",
             Self::AppDisconnected => "app-disconnected",
@@ -66,6 +70,7 @@ impl Notice {
     /// Returns the text in the language of the request.
     pub(super) fn text(self) -> Text<'static> {
         match self {
+            Self::AccountChanged => text::of("done-account-changed"),
             Self::SessionEnded => text::of("done-session-ended"),
             Self::OtherSessionsEnded => text::of("done-other-sessions-ended"),
             Self::AppDisconnected => text::of("done-app-disconnected"),

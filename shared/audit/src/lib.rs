@@ -14,6 +14,7 @@ pub fn statements() -> Vec<(String, String)> {
         alerts::detection::STATEMENTS,
         alerts::webhook::STATEMENTS,
         events::STATEMENTS,
+        events::list::tail::STATEMENTS,
         events::pseudonyms::STATEMENTS,
         mail::delivery::STATEMENTS,
         mail::queue::STATEMENTS,

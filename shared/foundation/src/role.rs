@@ -17,7 +17,8 @@ pub enum Role {
 }
 
 impl Role {
-    const ALL: [Self; 3] = [Self::User, Self::Editor, Self::Admin];
+    /// All roles.
+    pub const ALL: [Self; 3] = [Self::User, Self::Editor, Self::Admin];
 
     /// Returns the role's name as the database stores it.
     pub const fn as_str(self) -> &'static str {

@@ -14,7 +14,7 @@ use crate::db::Error;
 use foundation::clock::Timestamp;
 
 /// The number of items on a full page.
-const PAGE_SIZE: usize = 20;
+pub const PAGE_SIZE: usize = 20;
 /// An item of a paginated list.
 pub trait HasCursor {
     /// The form of the positions in the list.

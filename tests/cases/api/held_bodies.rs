@@ -193,6 +193,8 @@ rows! {
     "removePasswordByForm" [Session] 303 |f| "/account/password/removal", Body::OwnForm("");
     "rotateSigningKeysByForm" [Session] 303 |f| "/admin/keys/rotate", Body::OwnForm("");
     "retireSigningKeyByForm" [Session] 303 |f| "/admin/keys/retire", Body::OwnForm("kid=x");
+    "changeAccountByForm" [Session] 303 |f| format!("/admin/users/{}/changes", f.other.id),
+        Body::OwnForm("change=sign-out");
     "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
     "submitDevice" [Session] 303 |f| "/device", Body::Form("csrf=x&user_code=BCDF-GHJK");
     "confirmDevice" [Session] 303 |f| "/device/confirmation", Body::Form("decision=allow&csrf=x&request=x");

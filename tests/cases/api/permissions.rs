@@ -169,6 +169,8 @@ table! {
     // Only for administrators, on the issuer. A rotation comes too early here, because the staged key is new.
     list_security_events: "listSecurityEvents" GET "/admin/events" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    follow_security_events: "followSecurityEvents" GET "/admin/events/stream?seconds=0" Body::None,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     list_signing_keys: "listSigningKeys" GET "/admin/keys" Body::None,     [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     list_verifiers: "listVerifiers" GET "/admin/keys/verifiers" Body::None, [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     rotate_signing_keys: "rotateSigningKeys" POST "/admin/keys/rotations" Body::None,
@@ -293,6 +295,8 @@ table! {
     rotate_signing_keys_by_form: "rotateSigningKeysByForm" POST "/admin/keys/rotate" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     retire_signing_key_by_form: "retireSigningKeyByForm" POST "/admin/keys/retire" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    change_account_by_form: "changeAccountByForm" POST "/admin/users/1/changes" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_two_step: "showTwoStep" GET "/account/two-step" Body::None,       [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     enroll_two_step_by_form: "enrollTwoStepByForm" POST "/account/two-step/enrollment" Body::Form,

@@ -1,6 +1,7 @@
 //! Security events that a client can cause in any number are counted by user, route and minute.
 
 use super::security_events::counted;
+use serde_json::json;
 use std::time::Duration;
 use tests::{Shape, Tokens, World, eventually, on_every_shape};
 
@@ -42,4 +43,32 @@ async fn repeated_grants_revocations_and_refusals_are_counted_by_user(shape: Sha
     }
 }
 
-on_every_shape!(repeated_grants_revocations_and_refusals_are_counted_by_user);
+/// A client that registered itself changes itself again and again.
+async fn repeated_changes_of_a_client_by_itself_are_counted(shape: Shape) {
+    const REPETITIONS: i64 = 20;
+    let builder = World::builder(shape).clock();
+    let world = builder.flag("--client-registration", "open").start().await;
+    let metadata = json!({
+        "client_name": "An app", "redirect_uris": ["https://app.test/cb"], "token_endpoint_auth_method": "none",
+    });
+    let registered = world.anyone().post("/register").json(&metadata).await;
+    let registered = registered.expect(201).json();
+    let manager = registered["registration_access_token"].as_str().unwrap();
+    let manager = world.anyone().bearer(manager);
+    let path = format!("/register/{}", registered["client_id"].as_str().unwrap());
+    for _ in 0..REPETITIONS {
+        manager.call("PUT", &path).json(&registered).await.expect(200);
+    }
+    world.advance(Duration::from_secs(60));
+    eventually("the counts were not written", || async {
+        counted(&world, "client_updated").await.1 == REPETITIONS
+    })
+    .await;
+    let (rows, _) = counted(&world, "client_updated").await;
+    assert!(rows <= 12, "{rows} rows");
+}
+
+on_every_shape!(
+    repeated_grants_revocations_and_refusals_are_counted_by_user,
+    repeated_changes_of_a_client_by_itself_are_counted,
+);

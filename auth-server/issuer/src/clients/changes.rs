@@ -215,7 +215,7 @@ async fn lock(tx: &mut Tx, id: &str) -> Result<Client, Error> {
 }
 
 /// Stores a changed client, which the caller has locked, and records the event.
-pub(crate) async fn save(
+async fn save(
     tx: &mut Tx,
     client: &Client,
     event: EventName,

@@ -2,7 +2,7 @@
 
 use super::metadata::ClientMetadata;
 use super::{ClientInformation, Error, Registrations};
-use crate::clients::{end_tokens, save};
+use crate::clients::end_tokens;
 use audit::events::{Event, EventName};
 use audit::revocation::PendingAnnouncement;
 use foundation::clock::Timestamp;
@@ -46,7 +46,10 @@ impl Registrations {
             true => PendingAnnouncement::none(),
             false => end_tokens(&mut tx, &mut client, context).await?,
         };
-        save(&mut tx, &client, EventName::ClientUpdated, context).await?;
+        clients::save(&mut tx, &client).await?;
+        // A client can change itself in any number of requests.
+        let event = Event::success(EventName::ClientUpdated).client(id);
+        self.events.record_in(&mut tx, event, context).await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(ClientInformation::new(

@@ -3,6 +3,8 @@
 mod body;
 
 use super::{Administrator, secret_response};
+use crate::http::documentation::{AdministratorErrors, SessionErrors};
+use crate::http::paths;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
@@ -18,17 +20,18 @@ use storage::paging::PageRequest;
 use web::openapi::error_responses::code;
 use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
-const PATH: &str = "/admin/users";
-
 /// List the users
 ///
-/// Returns the accounts by id, 20 per page, without deleted ones. Unknown and invalid query parameters are ignored.
+/// Returns the accounts by id, 20 per page, without deleted ones. Unknown and invalid query parameters are ignored. A browser that opens the
+/// address gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
-    get, path = PATH, operation_id = "listAccounts", tag = "Administration", params(ListQuery, PageRequest),
+    get, path = paths::ADMIN_USERS, operation_id = "listAccounts", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
-        (status = 200, description = "A page of accounts.", body = Envelope<Account>, headers(("Link"))),
-        Administrator,
+        (status = 200, description = "A page of accounts.", headers(("Link")),
+         content((Envelope<Account> = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors,
     )
 )]
 pub(crate) async fn list(
@@ -39,7 +42,7 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = list::page(&identity.db, &query).await?;
-    Ok(list_response(page, &query.page, &policy.url(PATH)))
+    Ok(list_response(page, &query.page, &policy.url(paths::ADMIN_USERS)))
 }
 
 /// Create a user
@@ -47,7 +50,7 @@ pub(crate) async fn list(
 /// Without a password, an initial one is generated. It is shown only once, as `one_time_password` of the response, and
 /// the user must replace it at the first sign-in.
 #[utoipa::path(
-    post, path = "/admin/users", operation_id = "createAccount", tag = "Administration", request_body = UserCreation,
+    post, path = paths::ADMIN_USERS, operation_id = "createAccount", tag = "Administration", request_body = UserCreation,
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
     responses(
         (status = 201, description = "The account.", body = AccountWithPassword<'_>,
@@ -69,12 +72,17 @@ pub(crate) async fn create(
 
 /// Read a user
 ///
-/// Returns the account, also if it is disabled.
+/// Returns the account, also if it is disabled. A browser that opens the address gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
-    get, path = "/admin/users/{id}", operation_id = "readAccount", tag = "Administration",
+    get, path = paths::ADMIN_USER, operation_id = "readAccount", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
     security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "The account.", body = Account), Administrator, PathId)
+    responses(
+        (status = 200, description = "The account.",
+         content((Account = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors, PathId,
+    )
 )]
 pub(crate) async fn read(
     _: Administrator,
@@ -90,7 +98,7 @@ pub(crate) async fn read(
 /// Members that the body leaves out stay unchanged. A change of the role ends every session and token of the user.
 /// Fails with 403 for the caller's own account, and for the last administrator.
 #[utoipa::path(
-    patch, path = "/admin/users/{id}", operation_id = "updateAccount", tag = "Administration",
+    patch, path = paths::ADMIN_USER, operation_id = "updateAccount", tag = "Administration",
     request_body = UserChanges, params(("id" = inline(Id), Path, description = "The id of the user.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
     responses((status = 200, description = "The changed account.", body = Account), Administrator, PathId, JsonBody)

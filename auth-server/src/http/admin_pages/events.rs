@@ -11,7 +11,7 @@ use crate::pages;
 use audit::events::list::{self, ListQuery};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use storage::paging::Direction;
+use storage::paging::{Direction, Order};
 use web::{Context, Links};
 
 /// Shows the page. The operation `listSecurityEvents` has the same address, and describes the page.
@@ -33,6 +33,8 @@ pub(crate) async fn show(
         list_url: &list
             .page
             .url(&app.policy.url(paths::ADMIN_EVENTS), None, Direction::Next),
+        live_query: (page.is_first && list.page.order != Some(Order::Ascending))
+            .then(|| list.page.query_string(None, Direction::Next)),
         now: context.now,
     }))
 }

@@ -10,7 +10,7 @@ use axum::response::IntoResponse as _;
 use foundation::clock;
 use identity::passwords::PasswordFlaw;
 use identity::{
-    email_verifications, login, mail_throttle, passkeys, password_resets, passwords, sign_up, users,
+    accounts, email_verifications, login, mail_throttle, passkeys, password_resets, passwords, sign_up, users,
 };
 use issuer::grants::device_decision::UserCodeError;
 use issuer::keys;
@@ -19,6 +19,24 @@ use web::Error;
 impl From<Error> for FormError {
     fn from(error: Error) -> Self {
         Self::Final(error.into_response())
+    }
+}
+
+impl From<accounts::Error> for FormError {
+    fn from(error: accounts::Error) -> Self {
+        let conflict = |text: Text<'_>| Self::new(StatusCode::CONFLICT, &text);
+        match error {
+            accounts::Error::LastAdministrator => conflict(text::of("user-last-administrator")),
+            accounts::Error::OwnAccount => conflict(text::of("user-own-account")),
+            accounts::Error::NoSecondFactor => conflict(text::of("user-no-second-factor")),
+            accounts::Error::NotFound => conflict(text::of("user-changed-meanwhile")),
+            accounts::Error::AdministratorSignedOut => {
+                Self::Final(see_other(&paths::sign_in(Some(paths::ADMIN_USERS))))
+            }
+            error @ (accounts::Error::Creation(_)
+            | accounts::Error::Credentials(_)
+            | accounts::Error::Database(_)) => Error::from(error).into(),
+        }
     }
 }
 

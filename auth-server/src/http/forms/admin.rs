@@ -31,4 +31,19 @@ pub(crate) struct KeyRetirementForm {
     user: String,
 }
 
-of_one_user!(KeyRotationForm, KeyRetirementForm);
+/// The form that changes a user.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct UserChangeForm {
+    /// The change: `disable`, `enable`, `sign-out`, `unlock`, `reset-second-factor`, `set-password`, `end-session`, `revoke-consent`, or
+    /// `role-` with the name of a role.
+    pub(crate) change: String,
+    /// The id of the session or of the consent, if one ends.
+    #[serde(default)]
+    pub(crate) object: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The id of the administrator to whom the form was shown.
+    user: String,
+}
+
+of_one_user!(KeyRotationForm, KeyRetirementForm, UserChangeForm);

@@ -3,7 +3,7 @@
 use super::{InTerminal, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
-use crate::pages::{render, text};
+use crate::pages::{CONTENT_SECURITY_POLICY, presentation, render, set_policy, text};
 use askama::Template;
 use audit::events::EventName;
 use audit::events::list::{Filter, Outcome, SecurityEvent};
@@ -21,6 +21,8 @@ pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) links: Links,
     /// The URL of the list with its condition.
     pub(crate) list_url: &'a str,
+    /// The query string of the condition, if the page has the newest events.
+    pub(crate) live_query: Option<String>,
     pub(crate) now: Timestamp,
 }
 
@@ -35,8 +37,16 @@ struct SecurityEventsTemplate<'a> {
     refusals: Vec<Text<'a>>,
     events: Vec<EventItem<'a>>,
     links: &'a Links,
+    /// The stream of new events, if the page has the newest ones.
+    live: Option<Live>,
     in_terminal: InTerminal,
     now: Timestamp,
+}
+
+/// A stream of new events, with the script that shows them.
+struct Live {
+    path: String,
+    script: String,
 }
 
 /// A field of the form that selects events.
@@ -109,10 +119,30 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         fields,
         events: events.collect(),
         links: &page.links,
+        live: live(page),
         in_terminal: InTerminal::new(&command(page.filter), &quoted(page.list_url)),
         now: page.now,
     };
-    render(&text::of("events").plain(), &template)
+    let mut response = render(&text::of("events").plain(), &template);
+    // The script connects to the stream.
+    set_policy(
+        &mut response,
+        &format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"),
+    );
+    response
+}
+
+/// Returns the stream of the events that follow those of the page.
+fn live(page: &SecurityEventsPage<'_>) -> Option<Live> {
+    let query = page.live_query.as_deref()?;
+    let newest = page.events.iter().map(|event| event.id).max();
+    let after = newest.map(|id| format!("after={id}"));
+    let query = [Some(query.to_owned()).filter(|query| !query.is_empty()), after];
+    let query: Vec<String> = query.into_iter().flatten().collect();
+    Some(Live {
+        path: format!("{}?{}", paths::ADMIN_EVENTS_STREAM, query.join("&")),
+        script: presentation::brand().events_script_path.clone(),
+    })
 }
 
 /// Returns the fields with the values of the condition, and with those that are invalid, so that they can be corrected.

@@ -1,8 +1,10 @@
 //! Queries for the recorded security events.
 
 mod filter;
+pub(crate) mod tail;
 
 pub use filter::{Filter, ListQuery, Outcome};
+pub use tail::Tail;
 
 use foundation::clock::Timestamp;
 use serde::Serialize;
@@ -14,6 +16,14 @@ use utoipa::ToSchema;
 
 /// The columns by which the lists are sorted.
 const KEY: &[&str] = &["at", "id"];
+
+/// The columns of [`SecurityEvent`].
+macro_rules! columns {
+    () => {
+        "id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail, count"
+    };
+}
+use columns;
 
 /// A recorded security event.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
@@ -123,12 +133,12 @@ async fn fetch(
         None => (slice, None),
     };
     let conditions = filter.conditions();
-    let columns: Vec<&str> = conditions.iter().map(|(column, _)| *column).collect();
+    let conditioned: Vec<&str> = conditions.iter().map(|(column, _)| *column).collect();
     let anchor = after.map(|Cursor { created_at, id }| [created_at.into(), id.into()]);
     let values = conditions.into_iter().map(|(_, value)| value);
     let values = anchor.into_iter().flatten().chain(values);
     let values = values.chain(end.map(Value::from));
-    let sql = AssertSqlSafe(sql(&columns, end.is_some(), slice));
+    let sql = AssertSqlSafe(sql(&conditioned, end.is_some(), slice));
     fetch_all_with!(db.reader(), SecurityEvent, sql, values)
 }
 
@@ -164,10 +174,8 @@ fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
     let others: String = others
         .map(|(column, value)| format!("CASE WHEN {column} = {value} THEN TRUE ELSE FALSE END AND "))
         .collect();
-    format!(
-        "SELECT id, at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail, count
-         FROM security_events WHERE {others}{indexed}"
-    )
+    let selected = columns!();
+    format!("SELECT {selected} FROM security_events WHERE {others}{indexed}")
 }
 
 /// Returns the names and texts of the list statements with conditions on up to two columns. Those on further columns have more conditions

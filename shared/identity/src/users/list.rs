@@ -18,15 +18,18 @@ const KEY: &[&str] = &["id"];
 pub struct ListQuery {
     /// Only the user with this address, in any case.
     #[param(inline)]
-    email: Option<Email>,
+    pub email: Option<Email>,
     /// Only users with this role.
     #[param(inline)]
-    role: Option<Role>,
+    pub role: Option<Role>,
     /// Only disabled users (`true`), or only enabled ones (`false`).
-    disabled: Option<bool>,
+    pub disabled: Option<bool>,
     /// The requested page.
     #[param(ignore)]
     pub page: PageRequest,
+    /// The parameters with invalid values, which impose no condition.
+    #[param(ignore)]
+    pub refused: Vec<(&'static str, String)>,
 }
 
 /// The parameters that determine the SQL statement of the list.
@@ -43,10 +46,16 @@ impl ListQuery {
     /// Parses a query string. Ignores unknown parameters and invalid values.
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
+        let (email, role, disabled) = (
+            query.first("email", |text| Email::parse(text).ok()),
+            query.first("role", Role::named),
+            query.first("disabled", |text| text.parse().ok()),
+        );
         Self {
-            email: query.first("email", |text| Email::parse(text).ok()),
-            role: query.first("role", Role::named),
-            disabled: query.first("disabled", |text| text.parse().ok()),
+            email,
+            role,
+            disabled,
+            refused: query.refused().to_vec(),
             page: query.page_request(),
         }
     }

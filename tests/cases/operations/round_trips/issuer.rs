@@ -66,6 +66,7 @@ routes! {
     };
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/events");
     listSecurityEvents "page" [2 2] |f| f.admin.browser().open_call("/admin/events");
+    followSecurityEvents "session" [4 4] |f| f.admin.get("/admin/events/stream?seconds=0");
     listSigningKeys "session" [2 2] |f| f.admin.get("/admin/keys");
     listSigningKeys "page" [3 3] |f| f.admin.browser().open_call("/admin/keys");
     listVerifiers "session" [2 2] |f| f.admin.get("/admin/keys/verifiers");
@@ -86,6 +87,15 @@ routes! {
         let fields = [&fields[..], &key].concat();
         browser.post(&page.url.join("/admin/keys/retire").unwrap(), &fields).await;
         browser.post_call(&page.url.join("/admin/keys/retire").unwrap(), &fields)
+    };
+    changeAccountByForm "unlock" [5 5] |f| {
+        let mut browser = f.admin.browser();
+        let path = format!("/admin/users/{}", f.owner.id);
+        let page = browser.open(&path).await;
+        let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        let change = [("change".to_owned(), "unlock".to_owned())];
+        let fields = [&fields[..], &change].concat();
+        browser.post_call(&page.url.join(&format!("{path}/changes")).unwrap(), &fields)
     };
     rotateSigningKeys "too early" [1 1] |f| f.admin.post("/admin/keys/rotations");
     retireSigningKey "too early" [1 1] |f| {
@@ -132,10 +142,12 @@ routes! {
         f.admin.delete(&format!("/admin/registration-tokens/{}", made["id"].as_str().unwrap()))
     };
     listAccounts "session" [2 2] |f| f.admin.get("/admin/users");
+    listAccounts "page" [2 2] |f| f.admin.browser().open_call("/admin/users");
     createAccount "session" [8 8] |f| {
         f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
+    readAccount "page" [5 5] |f| f.admin.browser().open_call(&user_path(f, "").await);
     updateAccount "session" [14 14] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
     setAccountPassword "session" [15 15] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))

@@ -256,6 +256,20 @@ async fn administration(walk: &Walk<'_>) {
     let news = walk.word("can be rotated in", "zurückgezogen");
     walk.submit(&[], &submit, news).await;
     walk.check(&format!("signing-keys-after-{name}")).await;
+    let user = world.user().await;
+    walk.visit("users", "/admin/users").await;
+    walk.visit("users-none", "/admin/users?email=nobody%40example.org")
+        .await;
+    let path = format!("/admin/users/{}", user.id);
+    walk.visit("user", &path).await;
+    chromium.press("[popovertarget=dialog-disable]").await;
+    walk.check("user-disable").await;
+    let disable = "[popover]:popover-open button.danger";
+    walk.submit(&[], disable, "class=\"success\"").await;
+    walk.check("user-disabled").await;
+    chromium.press("[popovertarget=dialog-set-password]").await;
+    walk.submit(&[], disable, "data-copy").await;
+    walk.check("initial-password").await;
     walk.visit("events", "/admin/events").await;
     walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
         .await;

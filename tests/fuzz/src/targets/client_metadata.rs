@@ -1,6 +1,7 @@
 //! The metadata of clients that register themselves: what is accepted without a token is the metadata of an app with safe redirect URIs.
 
 use crate::harness::{ISSUER, empty_database, wait};
+use audit::events::EventRecorder;
 use audit::revocation::RevocationMirror;
 use foundation::context::RequestContext;
 use issuer::registrations::{ClientMetadata, ClientRegistration, Error, Registrations};
@@ -41,7 +42,8 @@ fn is_accepted(input: &[u8]) -> bool {
     wait(async {
         let revocations = RevocationMirror::new(&db, Notifications::new(None));
         let (policy, counts) = (ClientRegistration::Open, ExpiringStore::new(None));
-        let registrations = Registrations::new(db, policy, ISSUER.to_owned(), revocations, counts);
+        let events = EventRecorder::new(db.clone());
+        let registrations = Registrations::new(db, policy, ISSUER.to_owned(), revocations, events, counts);
         let context = RequestContext::without_request();
         match registrations.register(input, None, &context).await {
             Err(Error::Database(_)) => true,

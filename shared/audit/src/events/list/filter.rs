@@ -1,5 +1,6 @@
 //! The selection of security events.
 
+use super::SecurityEvent;
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use std::net::IpAddr;
@@ -52,6 +53,27 @@ pub struct ListQuery {
     pub page: PageRequest,
     /// The parameters with invalid values, which impose no condition.
     pub refused: Vec<(&'static str, String)>,
+}
+
+impl Filter {
+    /// Returns whether the condition holds for an event.
+    pub(super) fn selects(&self, event: &SecurityEvent) -> bool {
+        let text = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+        };
+        let id = |wanted: Option<i64>, found: Option<i64>| wanted.is_none() || wanted == found;
+        text(&self.name, Some(&event.name))
+            && id(self.user_id, event.user_id)
+            && id(self.administrator_id, event.administrator_id)
+            && text(&self.client_id, event.client_id.as_deref())
+            && text(&self.address, event.address.as_deref())
+            && text(&self.trace_id, Some(&event.trace_id))
+            && self
+                .outcome
+                .is_none_or(|outcome| outcome.as_str() == event.outcome)
+            && self.since.is_none_or(|since| event.at >= since)
+            && self.until.is_none_or(|until| event.at < until)
+    }
 }
 
 impl ListQuery {

@@ -1,0 +1,205 @@
+//! The pages of the users. They have the paths of the operations that list the users and read one.
+
+use super::{of_administrator, require_administrator};
+use crate::app::App;
+use crate::http::browser::BrowserSession;
+use crate::http::documentation::{FormErrors, UserChangeErrors};
+use crate::http::extract::{PageQuery, SessionForm};
+use crate::http::flow::FlowError;
+use crate::http::form_page::{FormError, FormRenderer};
+use crate::http::forms::{AccountQuery, UserChangeForm};
+use crate::http::paths;
+use crate::http::reauthentication::require_recent_sign_in;
+use crate::http::redirects::see_other_after;
+use crate::pages::{self, FormState, Notice, UserChange, UserPage, UsersPage};
+use audit::events::list::{Filter, SecurityEvent, newest};
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse as _, Response};
+use foundation::context::RequestContext;
+use foundation::ids::Id;
+use foundation::secret::Secret;
+use identity::accounts::administration::{self, find_to_change};
+use identity::accounts::Error;
+use identity::grants::consents::list::{self as consents, Consent};
+use identity::sessions::{self, Session, UserSession};
+use identity::users::account::{self, Account};
+use identity::users::list::{self, ListQuery};
+use identity::Identity;
+use storage::db;
+use storage::paging::{Direction, Page};
+use web::{Context, Links, PathId};
+
+/// The number of events on the page of a user.
+const EVENTS: usize = 10;
+
+/// Shows the page of all users. The operation `listAccounts` has the same address, and describes the page.
+pub(crate) async fn show_all(
+    State(app): State<App>,
+    Context(context): Context,
+    PageQuery(query): PageQuery<AccountQuery>,
+    RawQuery(list): RawQuery,
+    BrowserSession(session): BrowserSession,
+) -> Result<Response, FlowError> {
+    require_administrator(session, paths::ADMIN_USERS, query.signed_in.is_some())?;
+    let list = ListQuery::parse(list.as_deref().unwrap_or_default());
+    let page = list::page(&app.identity.db, &list).await?;
+    Ok(pages::users(&UsersPage {
+        accounts: &page.items,
+        query: &list,
+        links: Links::of(&page, &list.page, paths::ADMIN_USERS),
+        list_url: &list
+            .page
+            .url(&app.policy.url(paths::ADMIN_USERS), None, Direction::Next),
+        now: context.now,
+    }))
+}
+
+/// A user, and all that belongs to the account.
+struct Overview {
+    account: Account,
+    sessions: Page<UserSession>,
+    consents: Page<Consent>,
+    events: Vec<SecurityEvent>,
+}
+
+impl Overview {
+    /// Reads the data. Returns `None` if there is no account with this id.
+    async fn read(identity: &Identity, id: i64, context: &RequestContext) -> Result<Option<Self>, db::Error> {
+        let db = &identity.db;
+        let Some(account) = account::find(db, id).await? else {
+            return Ok(None);
+        };
+        let of_user = format!("user_id={id}");
+        let sessions = sessions::ListQuery::parse(&of_user);
+        let events = Filter {
+            user_id: Some(id),
+            ..Filter::default()
+        };
+        Ok(Some(Self {
+            account,
+            sessions: sessions::page(db, &sessions, identity.session_lifetimes, context.now).await?,
+            consents: consents::page(db, &consents::ListQuery::parse(&of_user)).await?,
+            events: newest(db, &events, None, EVENTS).await?,
+        }))
+    }
+
+    fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+        pages::user(&UserPage {
+            form,
+            account: &self.account,
+            sessions: &self.sessions,
+            consents: &self.consents,
+            events: &self.events,
+            is_own: session.user.id == self.account.user.id,
+            sign_in: (!session.has_recent_sign_in(context.now))
+                .then(|| paths::sign_in(Some(paths::ADMIN_USERS))),
+            url: &app.policy.url(&path_of(self.account.user.id)),
+            now: context.now,
+        })
+    }
+}
+
+fn path_of(id: i64) -> String {
+    format!("{}/{id}", paths::ADMIN_USERS)
+}
+
+/// Shows the page of one user. The operation `readAccount` has the same address, and describes the page.
+pub(crate) async fn show(
+    State(app): State<App>,
+    Context(context): Context,
+    id: PathId,
+    PageQuery(query): PageQuery<AccountQuery>,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+) -> Result<Response, FlowError> {
+    let session = require_administrator(session, paths::ADMIN_USERS, query.signed_in.is_some())?;
+    let id = id.or_not_found().map(Id::get).map_err(|_| no_such_user())?;
+    let overview = Overview::read(&app.identity, id, &context).await?;
+    let overview = overview.ok_or_else(no_such_user)?;
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))
+}
+
+fn no_such_user() -> FlowError {
+    FlowError::Response(web::Error::not_found().into_response())
+}
+
+/// Change a user by a form
+///
+/// Has the effect of one of the operations that change an account, end a session or revoke a consent. A generated password is shown once.
+/// Requires a sign-in within the last ten minutes.
+#[utoipa::path(
+    post, path = paths::ADMIN_USER_CHANGES, operation_id = "changeAccountByForm", tag = "Pages",
+    params(("id" = inline(Id), Path, description = "The id of the user.")),
+    security((), ("session" = [])),
+    request_body(content = UserChangeForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, description = "The page with the generated password.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the page of the user or to the sign-in page.", headers(("Location"))),
+        FormErrors, UserChangeErrors,
+    )
+)]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Context(context): Context,
+    id: PathId,
+    renderer: FormRenderer,
+    SessionForm(session, fields): SessionForm<UserChangeForm>,
+) -> Result<Response, FlowError> {
+    let session = require_administrator(session, paths::ADMIN_USERS, false)?;
+    let session = require_recent_sign_in(Some(session), paths::ADMIN_USERS, false, &context)?;
+    let id = id.or_not_found().map(Id::get).map_err(|_| no_such_user())?;
+    let administrator = of_administrator(&context, &session);
+    let changed = apply(&app.identity, id, &fields, &administrator).await;
+    let error = match changed {
+        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &path_of(id))),
+        Ok(Some(initial)) => return Ok(pages::initial_password(&initial, &path_of(id))),
+        Err(FormError::Final(response)) => return Ok(response),
+        Err(error) => error,
+    };
+    let overview = Overview::read(&app.identity, id, &context).await?;
+    let overview = overview.ok_or_else(no_such_user)?;
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show_again(error, |form| overview.page(&app, form, &session, &context)))
+}
+
+/// Makes the change that a form asks for. Returns the initial password, if it is one that was generated.
+async fn apply(
+    identity: &Identity,
+    id: i64,
+    fields: &UserChangeForm,
+    context: &RequestContext,
+) -> Result<Option<Secret>, FormError> {
+    let (db, revocations, mails) = (&identity.db, &identity.revocations, &identity.mails);
+    let change = UserChange::named(&fields.change).ok_or(Error::NotFound)?;
+    if matches!(change, UserChange::EndSession) {
+        let session = fields.object.parse().map(Id::get).map_err(|_| Error::NotFound)?;
+        administration::end_session(db, revocations, session, context).await?;
+        return Ok(None);
+    }
+    if matches!(change, UserChange::RevokeConsent) {
+        administration::revoke_consent(identity, &fields.object, context).await?;
+        return Ok(None);
+    }
+    let account = find_to_change(db, id, context).await?;
+    match change {
+        UserChange::Disable => drop(administration::disable(db, revocations, id, context).await?),
+        UserChange::Enable => drop(administration::enable(db, id, context).await?),
+        UserChange::SignOut => administration::sign_out(db, revocations, id, context).await?,
+        UserChange::Unlock => administration::unlock(db, id, context).await?,
+        UserChange::ResetSecondFactor => {
+            administration::reset_mfa(db, revocations, mails, &account, context).await?;
+        }
+        UserChange::Role(role) => {
+            drop(administration::set_role(db, revocations, &account, role, context).await?);
+        }
+        UserChange::SetPassword => {
+            let (password, secret) = identity.passwords.generate().await?;
+            administration::set_password(db, revocations, mails, id, &password, context).await?;
+            return Ok(Some(secret));
+        }
+        // Handled above.
+        UserChange::EndSession | UserChange::RevokeConsent => {}
+    }
+    Ok(None)
+}

@@ -1,0 +1,227 @@
+//! The pages of the users, for administrators.
+
+use super::{expect_redirect, expect_words};
+use serde_json::json;
+use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, User, on_every_shape};
+
+const PATH: &str = "/admin/users";
+
+fn path_of(user: &User) -> String {
+    format!("{PATH}/{}", user.id)
+}
+
+/// Submits the form of the page that makes this change, with these further fields.
+async fn change(browser: &mut Browser, user: &User, name: &str, further: &[(&str, &str)]) -> Page {
+    let page = browser.open(&path_of(user)).await;
+    assert_eq!(page.reply.status, 200, "{}", page.reply);
+    let fields = [
+        ("csrf", page.hidden("csrf").unwrap()),
+        ("user", page.hidden("user").unwrap()),
+        ("change", name.to_owned()),
+    ];
+    let further = further.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    let fields: Vec<_> = fields
+        .into_iter()
+        .chain(further)
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    let action = page.url.join(&format!("{}/changes", path_of(user))).unwrap();
+    browser.post(&action, &fields).await
+}
+
+/// Makes a change, after which the page says that it was made.
+async fn expect_changed(browser: &mut Browser, user: &User, name: &str, further: &[(&str, &str)]) -> Page {
+    let changed = change(browser, user, name, further).await;
+    expect_redirect(&changed, &path_of(user));
+    let page = browser.open(&path_of(user)).await;
+    expect_words(&page, 200, "The account is changed.");
+    page
+}
+
+async fn an_administrator_finds_a_user(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let mut browser = admin.browser();
+    let all = browser.open(PATH).await;
+    expect_words(&all, 200, "Show these users");
+    let found = browser
+        .open(&format!("{PATH}?email={}&role=&disabled=", user.email.to_uppercase()))
+        .await;
+    expect_words(&found, 200, &user.email);
+    assert!(!found.visible_text().contains(&admin.email), "{}", found.reply);
+    let call = format!("{}{PATH}?email=", world.base());
+    expect_words(&found, 200, &call);
+    let path = path_of(&user);
+    assert!(
+        found.links().iter().any(|link| link.path() == path),
+        "{path}: {}",
+        found.reply
+    );
+    let none = browser
+        .open(&format!("{PATH}?email={}&role=admin", user.email))
+        .await;
+    expect_words(&none, 200, "No user fits these conditions.");
+    let refused = browser.open(&format!("{PATH}?email=ann&disabled=perhaps")).await;
+    expect_words(&refused, 200, "\"ann\" is no such value");
+    expect_words(&refused, 200, "\"perhaps\" is no such value");
+    let unknown = browser.open(&format!("{PATH}/1000000000")).await;
+    assert_eq!(unknown.reply.status, 404, "{}", unknown.reply);
+    // A program gets the account from the same path.
+    let account = admin.get(&path).await.expect(200).json();
+    assert_eq!(account["email"], json!(user.email));
+    let page = user.browser().open(&path).await;
+    expect_words(&page, 403, "Only administrators can see this page");
+}
+
+async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let app = world.app().register();
+    app.tokens(&user, "posts:read").await;
+    Authenticator::enable(&world, &user).await;
+    let page = admin.browser().open(&path_of(&user)).await;
+    for words in [
+        user.email.as_str(),
+        "two-step sign-in",
+        "Signed in",
+        "Some App",
+        &app.id,
+        "Read posts, including your drafts",
+        "authn_mfa_enabled",
+        "ends its sessions (1) and the access of its apps (1)",
+        "All events of this user",
+        &format!("{}{}", world.base(), path_of(&user)),
+    ] {
+        expect_words(&page, 200, words);
+    }
+    let own = admin.browser().open(&path_of(&admin)).await;
+    expect_words(&own, 200, "This is your own account.");
+    assert!(!own.reply.text().contains("name=\"change\""), "{}", own.reply);
+}
+
+async fn an_administrator_disables_and_enables_a_user(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let app = world.app().register();
+    let tokens = app.tokens(&user, "posts:read").await;
+    let mut browser = admin.browser();
+    let page = expect_changed(&mut browser, &user, "disable", &[]).await;
+    expect_words(&page, 200, "disabled");
+    expect_words(&page, 200, "The user is not signed in anywhere.");
+    user.get("/me").await.expect_error(401, "unauthenticated");
+    tokens.expect_revoked(&world, &app).await;
+    world.anyone().login(&user.email, PASSWORD).await.expect(401);
+    expect_changed(&mut browser, &user, "enable", &[]).await;
+    world.anyone().login(&user.email, PASSWORD).await.expect(200);
+}
+
+async fn an_administrator_ends_what_belongs_to_a_user(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let elsewhere = world.log_in(&user.email, PASSWORD).await;
+    let app = world.app().register();
+    let tokens = app.tokens(&user, "posts:read").await;
+    let mut browser = admin.browser();
+    let sessions = elsewhere.get("/me/sessions").await.expect(200).json();
+    let sessions = sessions["items"].as_array().unwrap().iter();
+    let session = sessions
+        .clone()
+        .find(|session| session["current"] == true)
+        .unwrap()["id"]
+        .to_string();
+    expect_changed(&mut browser, &user, "end-session", &[("object", &session)]).await;
+    elsewhere.get("/me").await.expect_error(401, "unauthenticated");
+    user.get("/me").await.expect(200);
+    let consents = admin
+        .get(&format!("/admin/consents?user_id={}", user.id))
+        .await
+        .expect(200)
+        .json();
+    let consent = consents["items"][0]["id"].as_str().unwrap().to_owned();
+    expect_changed(&mut browser, &user, "revoke-consent", &[("object", &consent)]).await;
+    tokens.expect_revoked(&world, &app).await;
+    expect_changed(&mut browser, &user, "sign-out", &[]).await;
+    user.get("/me").await.expect_error(401, "unauthenticated");
+    // What has ended before, and what belongs to nobody, is in the list no more.
+    for (name, object) in [
+        ("end-session", session.as_str()),
+        ("end-session", "x"),
+        ("revoke-consent", &consent),
+        ("become-owner", ""),
+        ("reset-second-factor", ""),
+    ] {
+        let refused = change(&mut browser, &user, name, &[("object", object)]).await;
+        assert_eq!(refused.reply.status, 409, "{name}: {}", refused.reply);
+    }
+}
+
+async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    Authenticator::enable(&world, &user).await;
+    let mut browser = admin.browser();
+    expect_changed(&mut browser, &user, "reset-second-factor", &[]).await;
+    let user = world.log_in(&user.email, PASSWORD).await;
+    let page = expect_changed(&mut browser, &user, "role-editor", &[]).await;
+    expect_words(&page, 200, "Editor");
+    expect_words(&page, 200, "user to editor");
+    for _ in 0..5 {
+        world.anyone().login(&user.email, "not the password").await;
+    }
+    world.anyone().login(&user.email, PASSWORD).await.expect(429);
+    expect_changed(&mut browser, &user, "unlock", &[]).await;
+    world.anyone().login(&user.email, PASSWORD).await.expect(200);
+    let shown = change(&mut browser, &user, "set-password", &[]).await;
+    expect_words(&shown, 200, "The initial password");
+    let html = shown.reply.text();
+    let (_, rest) = html.split_once("<code data-copy>").unwrap();
+    let (password, _) = rest.split_once('<').unwrap();
+    world.anyone().login(&user.email, PASSWORD).await.expect(401);
+    let restricted = world.log_in(&user.email, password).await;
+    let page = restricted.browser().open("/account").await;
+    assert_eq!(page.location().unwrap().path(), "/password", "{}", page.reply);
+}
+
+async fn a_change_needs_an_administrator_who_signed_in_just_now(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let mut browser = admin.browser();
+    let page = browser.open(&path_of(&user)).await;
+    world.age_sign_ins_of(&admin).await;
+    let stale = browser.open(&path_of(&user)).await;
+    expect_words(&stale, 200, "you must have signed in within the last ten minutes");
+    assert!(!stale.reply.text().contains("name=\"change\""), "{}", stale.reply);
+    let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+    let disable = [("change".to_owned(), "disable".to_owned())];
+    let fields = [&fields[..], &disable].concat();
+    let action = page.url.join(&format!("{}/changes", path_of(&user))).unwrap();
+    let refused = browser.post(&action, &fields).await;
+    assert_eq!(refused.location().unwrap().path(), "/signin", "{}", refused.reply);
+    user.get("/me").await.expect(200);
+    // Nobody changes the own account here, and nobody else changes anything.
+    let own = page
+        .url
+        .join(&format!("{}/changes", path_of(&admin)))
+        .unwrap();
+    let admin = world.log_in(&admin.email, PASSWORD).await;
+    let mut browser = admin.browser();
+    let page = browser.open(&path_of(&user)).await;
+    let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+    let fields = [&fields[..], &disable].concat();
+    let refused = browser.post(&own, &fields).await;
+    expect_words(&refused, 409, "This is your own account.");
+    let stranger = world.user().await;
+    let id = stranger.id.to_string();
+    let forged = [
+        ("csrf", stranger.csrf.as_str()),
+        ("user", &id),
+        ("change", "disable"),
+    ];
+    let forged = forged.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let refused = stranger.browser().post(&action, &forged).await;
+    assert_eq!(refused.reply.status, 403, "{}", refused.reply);
+    user.get("/me").await.expect(200);
+}
+
+on_every_shape!(
+    an_administrator_finds_a_user,
+    the_page_of_a_user_shows_all_that_belongs_to_the_account,
+    an_administrator_disables_and_enables_a_user,
+    an_administrator_ends_what_belongs_to_a_user,
+    an_administrator_changes_role_and_credentials,
+    a_change_needs_an_administrator_who_signed_in_just_now,
+);
