@@ -43,6 +43,16 @@ pub(crate) struct StreamQuery {
     seconds: Option<i64>,
 }
 
+/// The header with which a client connects again.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Header)]
+#[allow(dead_code, reason = "the handler reads it among the headers")]
+pub(crate) struct StreamHeader {
+    /// The id of the last event that the client received.
+    #[param(rename = "Last-Event-ID")]
+    last_event_id: Option<i64>,
+}
+
 /// A stream to one client.
 struct Stream {
     app: App,
@@ -63,10 +73,7 @@ struct Stream {
 /// seconds, or when the administrator is signed out. A process has at most 50 streams. Invalid query parameters are ignored.
 #[utoipa::path(
     get, path = paths::ADMIN_EVENTS_STREAM, operation_id = "followSecurityEvents", tag = "Pages",
-    params(
-        Filter, StreamQuery,
-        ("Last-Event-ID" = Option<i64>, Header, description = "The id of the last event that the client received."),
-    ),
+    params(Filter, StreamQuery, StreamHeader),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
         (status = 200, description = "The events.", body = String, content_type = "text/event-stream",
