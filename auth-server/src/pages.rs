@@ -22,8 +22,9 @@ pub(crate) use account::{
     two_step_enrollment, two_step_off, two_step_on,
 };
 pub(crate) use admin::{
-    Keys, SecurityEventsPage, SigningKeysPage, UserChange, UserPage, UsersPage, initial_password, security_events,
-    signing_keys, user, users,
+    ClientChange, ClientPage, ClientsPage, EnteredClient, Keys, NewClientPage, SecurityEventsPage,
+    SigningKeysPage, UserChange, UserPage, UsersPage, client, client_created, client_review, client_secret,
+    clients, initial_password, new_client, security_events, signing_keys, user, users,
 };
 pub use brand::Brand;
 pub(crate) use brand::{BrandSettings, Logo};

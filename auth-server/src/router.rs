@@ -3,7 +3,9 @@
 use crate::app::App;
 use crate::http::account::passkeys::password_removal;
 use crate::http::account::{deletion, email, passkeys, two_step};
-use crate::http::admin::{clients, consents, event_stream, keys, registration_tokens, security_events, sessions, users};
+use crate::http::admin::{
+    clients, consents, event_stream, keys, registration_tokens, security_events, sessions, users,
+};
 use crate::http::signin::second_step;
 use crate::http::{
     account, admin_pages, authorize, consent, device, device_authorization, discovery, documentation, forgot,
@@ -81,6 +83,11 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(admin_pages::keys::rotate))
         .routes(routes!(admin_pages::keys::retire))
         .routes(routes!(admin_pages::users::change))
+        .routes(routes!(admin_pages::clients::change))
+        .routes(routes!(
+            admin_pages::new_client::show,
+            admin_pages::new_client::submit
+        ))
         .merge(device_pages)
         .merge(passkey_pages)
         .merge(sign_up_pages)
@@ -90,6 +97,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(security_events::list))
         .routes(routes!(users::list, users::create))
         .routes(routes!(users::read, users::change))
+        .routes(routes!(clients::list, clients::create))
+        .routes(routes!(clients::read, clients::change))
         .route_layer(from_fn_with_state(
             pages_of_calls(&app),
             admin_pages::page_or_call,
@@ -106,8 +115,6 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(event_stream::follow))
         .routes(routes!(keys::rotate))
         .routes(routes!(keys::retire))
-        .routes(routes!(clients::list, clients::create))
-        .routes(routes!(clients::read, clients::change))
         .routes(routes!(clients::rotate))
         .routes(routes!(clients::disable_client))
         .routes(routes!(clients::enable_client))
@@ -184,6 +191,8 @@ fn pages_of_calls(app: &App) -> Router {
     Router::new()
         .route(paths::ADMIN_KEYS, get(admin_pages::keys::show))
         .route(paths::ADMIN_EVENTS, get(admin_pages::events::show))
+        .route(paths::ADMIN_CLIENTS, get(admin_pages::clients::show_all))
+        .route(paths::ADMIN_CLIENT, get(admin_pages::clients::show))
         .route(paths::ADMIN_USERS, get(admin_pages::users::show_all))
         .route(paths::ADMIN_USER, get(admin_pages::users::show))
         .layer(from_fn_with_state(

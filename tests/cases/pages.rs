@@ -1,5 +1,5 @@
 //! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing password and its deletion,
-//! the recent sign-in that they require, the signing keys, the users and the security events for administrators, their languages, their branding, their fields for passwords, and in Chromium their appearance,
+//! the recent sign-in that they require, the signing keys, the users, the apps and the security events for administrators, their languages, their branding, their fields for passwords, and in Chromium their appearance,
 //! their accessibility and the life of an account.
 
 use tests::Page;
@@ -7,6 +7,7 @@ use tests::Page;
 mod account;
 mod appearance;
 mod branding;
+mod clients;
 mod deletion;
 mod email;
 mod errors;

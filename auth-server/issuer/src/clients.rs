@@ -9,8 +9,8 @@ pub mod redirect_uris;
 mod rules;
 mod same_site;
 
-pub use changes::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, disable, enable, rotate_secret, update};
 pub(crate) use changes::end_tokens;
+pub use changes::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, disable, enable, rotate_secret, update};
 pub use jwks::{ALGORITHMS, MAX_JWKS_BYTES};
 pub use rules::MAX_RETRY_WINDOW;
 pub(crate) use rules::check_redirect_uris;
@@ -203,6 +203,12 @@ impl<'a> ClientWithSecret<'a> {
 }
 
 impl Registration {
+    /// Fails with [`Error::Invalid`] if the issuer with the URL `issuer` would not register the client.
+    pub fn check(&self, issuer: &str) -> Result<(), Error> {
+        let (client, _) = self.clone().into_unchecked(Timestamp::from_micros(0));
+        rules::check(&client, issuer).map_err(Error::Invalid)
+    }
+
     /// Checks the registration by an administrator. Returns the client and, if it is confidential, its new secret.
     pub(crate) fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
         let (client, secret) = self.into_unchecked(now);

@@ -1,7 +1,9 @@
 //! The pages for administrators, under `/admin`.
 
+pub(crate) mod clients;
 pub(crate) mod events;
 pub(crate) mod keys;
+pub(crate) mod new_client;
 pub(crate) mod users;
 
 use super::consent::require_session;

@@ -33,6 +33,10 @@ pub(crate) const ADMIN_KEYS_RETIRE: &str = "/admin/keys/retire";
 pub(crate) const ADMIN_USERS: &str = "/admin/users";
 pub(crate) const ADMIN_USER: &str = "/admin/users/{id}";
 pub(crate) const ADMIN_USER_CHANGES: &str = "/admin/users/{id}/changes";
+pub(crate) const ADMIN_CLIENTS: &str = "/admin/clients";
+pub(crate) const ADMIN_CLIENT: &str = "/admin/clients/{id}";
+pub(crate) const ADMIN_CLIENT_CHANGES: &str = "/admin/clients/{id}/changes";
+pub(crate) const ADMIN_NEW_CLIENT: &str = "/admin/apps/new";
 pub(crate) const ADMIN_EVENTS: &str = "/admin/events";
 pub(crate) const ADMIN_EVENTS_STREAM: &str = "/admin/events/stream";
 pub(crate) const CONSENT: &str = "/consent";
@@ -54,7 +58,7 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 const DEVICE_FLOW: &str = "device:";
 /// The pages that require a recent sign-in, or an administrator. The path of one is the `flow` of a user who signs in to come there. The
 /// sealed text of an authorization flow has no slash.
-const PAGES_AFTER_SIGN_IN: [&str; 8] = [
+const PAGES_AFTER_SIGN_IN: [&str; 10] = [
     PASSWORD,
     ACCOUNT_EMAIL,
     TWO_STEP,
@@ -62,6 +66,8 @@ const PAGES_AFTER_SIGN_IN: [&str; 8] = [
     ACCOUNT_DELETION,
     ADMIN_KEYS,
     ADMIN_USERS,
+    ADMIN_CLIENTS,
+    ADMIN_NEW_CLIENT,
     ADMIN_EVENTS,
 ];
 
@@ -137,6 +143,12 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
         None => (CONSENT, ("flow", flow)),
     };
     with_query(page, &[&[parameter], further].concat())
+}
+
+/// Returns the path of the client with this id, which may be a URL.
+pub(crate) fn of_client(id: &str) -> String {
+    let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
+    format!("{ADMIN_CLIENTS}/{id}")
 }
 
 /// Returns a path with these parameters.

@@ -1,16 +1,27 @@
 //! The pages for administrators.
 
+mod clients;
+mod new_client;
 mod readiness;
 mod security_events;
 mod signing_keys;
 mod time_line;
 mod users;
 
+pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
+pub(crate) use new_client::{
+    EnteredClient, NewClientPage, client_created, client_review, client_secret, new_client,
+};
 pub(crate) use security_events::{SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
 pub(crate) use users::{UserChange, UserPage, UsersPage, initial_password, user, users};
 
+use crate::http::paths;
+use crate::pages::text;
+use audit::events::list::{Outcome, SecurityEvent};
+use foundation::clock::Timestamp;
 use std::path::{Path, PathBuf};
+use storage::paging::PAGE_SIZE;
 
 /// A command, and a call by `curl` with an access token, that do the same as a part of a page.
 pub(super) struct InTerminal {
@@ -25,6 +36,42 @@ impl InTerminal {
             command: format!("{} {command}", program()),
             call: format!("curl -H \"Authorization: Bearer $TOKEN\" {call}"),
         }
+    }
+}
+
+/// An event in the history of a user or an app.
+struct EventItem<'a> {
+    name: &'a str,
+    has_failed: bool,
+    detail: Option<&'a str>,
+    at: Timestamp,
+    trace_path: String,
+    trace: &'a str,
+}
+
+/// Returns the items of a history.
+fn event_items(events: &[SecurityEvent]) -> Vec<EventItem<'_>> {
+    events.iter().map(EventItem::from).collect()
+}
+
+impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
+    fn from(event: &'a SecurityEvent) -> Self {
+        Self {
+            name: &event.name,
+            has_failed: event.outcome == Outcome::Failure.as_str(),
+            detail: event.detail.as_deref(),
+            at: event.at,
+            trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),
+            trace: &event.trace_id,
+        }
+    }
+}
+
+/// Returns the number of items of a first page in words, which may be fewer than there are.
+fn counted(n: usize) -> String {
+    match n < PAGE_SIZE {
+        true => n.to_string(),
+        false => text::of("more-than").count("n", n as u64 - 1).plain(),
     }
 }
 

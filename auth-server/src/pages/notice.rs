@@ -15,6 +15,8 @@ const LIFETIME: Duration = Duration::from_secs(60);
 pub(crate) enum Notice {
     /// An administrator changed an account.
     AccountChanged,
+    /// An administrator changed an app.
+    AppChanged,
     /// A session was ended from another browser.
     SessionEnded,
     /// All sessions but that of the browser were ended.
@@ -34,8 +36,9 @@ pub(crate) enum Notice {
 }
 
 impl Notice {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::AccountChanged,
+        Self::AppChanged,
         Self::SessionEnded,
         Self::OtherSessionsEnded,
         Self::AppDisconnected,
@@ -50,6 +53,7 @@ impl Notice {
     const fn as_str(self) -> &'static str {
         match self {
             Self::AccountChanged => "account-changed",
+            Self::AppChanged => "app-changed",
             Self::SessionEnded => "session-ended",
             Self::OtherSessionsEnded => "other-sessions-ended",
             Self::AppDisconnected => "app-disconnected",
@@ -71,6 +75,7 @@ impl Notice {
     pub(super) fn text(self) -> Text<'static> {
         match self {
             Self::AccountChanged => text::of("done-account-changed"),
+            Self::AppChanged => text::of("done-app-changed"),
             Self::SessionEnded => text::of("done-session-ended"),
             Self::OtherSessionsEnded => text::of("done-other-sessions-ended"),
             Self::AppDisconnected => text::of("done-app-disconnected"),

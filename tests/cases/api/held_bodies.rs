@@ -195,6 +195,9 @@ rows! {
     "retireSigningKeyByForm" [Session] 303 |f| "/admin/keys/retire", Body::OwnForm("kid=x");
     "changeAccountByForm" [Session] 303 |f| format!("/admin/users/{}/changes", f.other.id),
         Body::OwnForm("change=sign-out");
+    "changeClientByForm" [Session] 303 |f| format!("/admin/clients/{}/changes", f.client.id),
+        Body::OwnForm("change=disable");
+    "createClientByForm" [Session] 303 |f| "/admin/apps/new", Body::OwnForm("type=spa");
     "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
     "submitDevice" [Session] 303 |f| "/device", Body::Form("csrf=x&user_code=BCDF-GHJK");
     "confirmDevice" [Session] 303 |f| "/device/confirmation", Body::Form("decision=allow&csrf=x&request=x");

@@ -298,6 +298,11 @@ table! {
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     change_account_by_form: "changeAccountByForm" POST "/admin/users/1/changes" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    change_client_by_form: "changeClientByForm" POST "/admin/clients/{client}/changes" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    show_new_client: "showNewClient" GET "/admin/apps/new" Body::None,     [303 | 403 403 403 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    create_client_by_form: "createClientByForm" POST "/admin/apps/new" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_two_step: "showTwoStep" GET "/account/two-step" Body::None,       [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     enroll_two_step_by_form: "enrollTwoStepByForm" POST "/account/two-step/enrollment" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];

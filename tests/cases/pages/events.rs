@@ -300,7 +300,11 @@ async fn an_administrator_follows_new_events(world: SharedWorld) {
         world.user().await,
     );
     let page = admin.browser().open(PATH).await;
-    assert!(page.reply.text().contains("data-events=\"/admin/events/stream?"), "{}", page.reply);
+    assert!(
+        page.reply.text().contains("data-events=\"/admin/events/stream?"),
+        "{}",
+        page.reply
+    );
     let mut stream = Stream::open(&world, &admin, &user, None).await;
     let failed = user.anonymous().login(&user.email, "not the password").await;
     let failed = failed.expect(401);

@@ -46,7 +46,11 @@ async fn a_reload_needs_no_token_in_the_address(world: SharedWorld) {
         .token();
     let mut browser = world.browser();
     for (page, token, way_on) in [("/verify", &verify, "/account"), ("/reset", &reset, "/forgot")] {
-        browser.open(&format!("{page}?token={token}")).await.reply.expect(200);
+        browser
+            .open(&format!("{page}?token={token}"))
+            .await
+            .reply
+            .expect(200);
         let form = browser.open(page).await;
         assert_eq!(form.hidden("token").as_ref(), Some(token), "{}", form.reply);
         let stranger = world.browser().open(page).await;

@@ -425,7 +425,10 @@ async fn the_api_lists_renames_and_removes_passkeys(world: SharedWorld) {
     let refused = browser.post(&action, &too_long).await;
     expect_words(&refused, 422, "A name has 1 to 64 characters");
     let html = refused.reply.text();
-    assert!(html.contains("<details open>") && html.contains(&too_long[1].1), "{html}");
+    assert!(
+        html.contains("<details open>") && html.contains(&too_long[1].1),
+        "{html}"
+    );
 
     let remove = |user: &User, password: &str| {
         let call = user.delete(&path).json(&json!({ "password": password }));

@@ -44,7 +44,10 @@ async fn an_administrator_finds_a_user(world: SharedWorld) {
     let all = browser.open(PATH).await;
     expect_words(&all, 200, "Show these users");
     let found = browser
-        .open(&format!("{PATH}?email={}&role=&disabled=", user.email.to_uppercase()))
+        .open(&format!(
+            "{PATH}?email={}&role=&disabled=",
+            user.email.to_uppercase()
+        ))
         .await;
     expect_words(&found, 200, &user.email);
     assert!(!found.visible_text().contains(&admin.email), "{}", found.reply);
@@ -193,10 +196,7 @@ async fn a_change_needs_an_administrator_who_signed_in_just_now(world: SharedWor
     assert_eq!(refused.location().unwrap().path(), "/signin", "{}", refused.reply);
     user.get("/me").await.expect(200);
     // Nobody changes the own account here, and nobody else changes anything.
-    let own = page
-        .url
-        .join(&format!("{}/changes", path_of(&admin)))
-        .unwrap();
+    let own = page.url.join(&format!("{}/changes", path_of(&admin))).unwrap();
     let admin = world.log_in(&admin.email, PASSWORD).await;
     let mut browser = admin.browser();
     let page = browser.open(&path_of(&user)).await;

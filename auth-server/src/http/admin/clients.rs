@@ -3,6 +3,8 @@
 mod body;
 
 use super::{Administrator, secret_response};
+use crate::http::documentation::{AdministratorErrors, SessionErrors};
+use crate::http::paths;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
@@ -26,17 +28,18 @@ use web::error::FieldError;
 use web::openapi::error_responses::code;
 use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
-const PATH: &str = "/admin/clients";
-
 /// List the clients
 ///
-/// Returns the registered clients by id, 20 per page. Unknown and invalid query parameters are ignored.
+/// Returns the registered clients by id, 20 per page. Unknown and invalid query parameters are ignored. A browser that opens the address
+/// gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
-    get, path = PATH, operation_id = "listClients", tag = "Administration", params(ListQuery, PageRequest<TextId>),
+    get, path = paths::ADMIN_CLIENTS, operation_id = "listClients", tag = "Administration", params(ListQuery, PageRequest<TextId>),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
-        (status = 200, description = "A page of clients.", body = Envelope<Client, TextId>, headers(("Link"))),
-        Administrator,
+        (status = 200, description = "A page of clients.", headers(("Link")),
+         content((Envelope<Client, TextId> = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors,
     )
 )]
 pub(crate) async fn list(
@@ -47,14 +50,18 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = list::page(&identity.db, &query).await?;
-    Ok(list_response(page, &query.page, &policy.url(PATH)))
+    Ok(list_response(
+        page,
+        &query.page,
+        &policy.url(paths::ADMIN_CLIENTS),
+    ))
 }
 
 /// Register a client
 ///
 /// The response of a client that authenticates by a secret has the secret as `client_secret`, which is shown only once.
 #[utoipa::path(
-    post, path = PATH, operation_id = "createClient", tag = "Administration", request_body = Registration,
+    post, path = paths::ADMIN_CLIENTS, operation_id = "createClient", tag = "Administration", request_body = Registration,
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
     responses(
         (status = 201, description = "The client.", body = ClientWithSecret<'_>, headers(("Location"), ("Cache-Control"))),
@@ -69,7 +76,10 @@ pub(crate) async fn create(
     let registration = body::read_registration(&body, &grants.issuer)?;
     let registered = register(&identity.db, &grants.issuer, registration, &context).await;
     let (client, secret) = registered.map_err(error_response)?;
-    let location = [(header::LOCATION, format!("{PATH}/{}", client.id))];
+    let location = [(
+        header::LOCATION,
+        format!("{}/{}", paths::ADMIN_CLIENTS, client.id),
+    )];
     let created = secret_response(
         StatusCode::CREATED,
         &ClientWithSecret::new(&client, secret.as_ref()),
@@ -79,12 +89,17 @@ pub(crate) async fn create(
 
 /// Read a client
 ///
-/// Returns the registration of a client, without its secret.
+/// Returns the registration of a client, without its secret. A browser that opens the address gets a page in place of JSON, or is sent to the
+/// sign-in page.
 #[utoipa::path(
-    get, path = "/admin/clients/{id}", operation_id = "readClient", tag = "Administration",
+    get, path = paths::ADMIN_CLIENT, operation_id = "readClient", tag = "Administration",
     params(("id" = String, Path, description = "The `client_id`.")),
     security(("session" = []), ("oauth2" = ["admin"])),
-    responses((status = 200, description = "The client.", body = Client), Administrator, PathId)
+    responses(
+        (status = 200, description = "The client.", content((Client = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors, PathId,
+    )
 )]
 pub(crate) async fn read(
     _: Administrator,
@@ -99,7 +114,7 @@ pub(crate) async fn read(
 /// Members that the body leaves out stay unchanged. If the scope loses a part, every code and token of the client ends, because
 /// it may hold that part.
 #[utoipa::path(
-    patch, path = "/admin/clients/{id}", operation_id = "updateClient", tag = "Administration", request_body = ClientChanges,
+    patch, path = paths::ADMIN_CLIENT, operation_id = "updateClient", tag = "Administration", request_body = ClientChanges,
     params(("id" = String, Path, description = "The `client_id`.")),
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
     responses((status = 200, description = "The changed client.", body = Client), Administrator, PathId, JsonBody)

@@ -15,7 +15,6 @@ use std::time::Duration;
 use storage::paging::Query;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until};
-use utoipa::IntoParams;
 use web::body::Authorization as _;
 use web::headers::single;
 use web::{Code, Error};
@@ -32,7 +31,7 @@ const RETRY: Duration = Duration::from_secs(1);
 pub(crate) const MAX_STREAMS: usize = 50;
 
 /// The query parameters of the stream, beside those that select events.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "the handler reads them together with the condition")]
 pub(crate) struct StreamQuery {
@@ -44,7 +43,7 @@ pub(crate) struct StreamQuery {
 }
 
 /// The header with which a client connects again.
-#[derive(IntoParams)]
+#[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Header)]
 #[allow(dead_code, reason = "the handler reads it among the headers")]
 pub(crate) struct StreamHeader {
@@ -89,7 +88,10 @@ pub(crate) async fn follow(
 ) -> Result<Response, Error> {
     let query = query.unwrap_or_default();
     let mut numbers = Query::read(&query);
-    let lifetime = numbers.number("seconds").unwrap_or(MAX_LIFETIME).min(MAX_LIFETIME);
+    let lifetime = numbers
+        .number("seconds")
+        .unwrap_or(MAX_LIFETIME)
+        .min(MAX_LIFETIME);
     let last = single(&headers, "last-event-id").and_then(|id| id.parse().ok());
     let after = last.or_else(|| numbers.number("after"));
     let permit = app.event_streams.clone().try_acquire_owned();

@@ -12,6 +12,7 @@ use identity::passwords::PasswordFlaw;
 use identity::{
     accounts, email_verifications, login, mail_throttle, passkeys, password_resets, passwords, sign_up, users,
 };
+use issuer::clients;
 use issuer::grants::device_decision::UserCodeError;
 use issuer::keys;
 use web::Error;
@@ -36,6 +37,23 @@ impl From<accounts::Error> for FormError {
             error @ (accounts::Error::Creation(_)
             | accounts::Error::Credentials(_)
             | accounts::Error::Database(_)) => Error::from(error).into(),
+        }
+    }
+}
+
+impl From<clients::Error> for FormError {
+    fn from(error: clients::Error) -> Self {
+        match error {
+            clients::Error::Invalid(reason) => {
+                Self::invalid(&text::of("client-invalid").with("reason", reason))
+            }
+            clients::Error::Taken(_) | clients::Error::NotFound(_) => {
+                Self::new(StatusCode::CONFLICT, &text::of("client-changed-meanwhile"))
+            }
+            clients::Error::AdministratorSignedOut => {
+                Self::Final(see_other(&paths::sign_in(Some(paths::ADMIN_CLIENTS))))
+            }
+            clients::Error::Database(error) => Error::from(error).into(),
         }
     }
 }

@@ -46,4 +46,44 @@ pub(crate) struct UserChangeForm {
     user: String,
 }
 
-of_one_user!(KeyRotationForm, KeyRetirementForm, UserChangeForm);
+/// The form that changes an app.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct ClientChangeForm {
+    /// The change: `disable`, `enable` or `rotate-secret`.
+    pub(crate) change: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The id of the administrator to whom the form was shown.
+    user: String,
+}
+
+/// The form that creates an app.
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(default)]
+pub(crate) struct NewClientForm {
+    /// The type of client.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The name on the consent page.
+    pub(crate) name: String,
+    /// The redirect URIs, one per line.
+    pub(crate) redirect_uris: String,
+    /// The scope that the app may request.
+    pub(crate) scope: String,
+    /// `yes` if the operator of this issuer runs the app.
+    pub(crate) first_party: String,
+    /// `create` after the review.
+    pub(crate) step: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+    /// The id of the administrator to whom the form was shown.
+    user: String,
+}
+
+of_one_user!(
+    KeyRotationForm,
+    KeyRetirementForm,
+    UserChangeForm,
+    ClientChangeForm,
+    NewClientForm
+);

@@ -1,11 +1,11 @@
 //! The pages of the users, for administrators.
 
-use super::{InTerminal, quoted};
+use super::{EventItem, InTerminal, counted, event_items, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text, user_agent};
 use askama::Template;
-use audit::events::list::{Outcome, SecurityEvent};
+use audit::events::list::SecurityEvent;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::secret::Secret;
@@ -14,7 +14,7 @@ use identity::sessions::UserSession;
 use identity::users::Role;
 use identity::users::account::Account;
 use identity::users::list::ListQuery;
-use storage::paging::{PAGE_SIZE, Page};
+use storage::paging::Page;
 use web::Links;
 
 /// The page of all users.
@@ -224,14 +224,6 @@ impl UserChange {
     }
 }
 
-/// Returns the number of items of a first page in words, which may be fewer than there are.
-fn counted(n: usize) -> String {
-    match n < PAGE_SIZE {
-        true => n.to_string(),
-        false => text::of("more-than").count("n", n as u64 - 1).plain(),
-    }
-}
-
 /// The page of one user.
 pub(crate) struct UserPage<'a> {
     pub(crate) form: FormState<'a>,
@@ -297,15 +289,6 @@ struct AppItem<'a> {
     scopes: Vec<String>,
 }
 
-struct EventItem<'a> {
-    name: &'a str,
-    has_failed: bool,
-    detail: Option<&'a str>,
-    at: Timestamp,
-    trace_path: String,
-    trace: &'a str,
-}
-
 /// Renders the page of one user.
 pub(crate) fn user(page: &UserPage<'_>) -> Response {
     let account = page.account;
@@ -334,7 +317,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         end_session: UserChange::EndSession.name(),
         apps: page.consents.items.iter().map(app_item).collect(),
         revoke_consent: UserChange::RevokeConsent.name(),
-        events: page.events.iter().map(event_item).collect(),
+        events: event_items(page.events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("user_id", &id.to_string())]),
         in_terminal: InTerminal::new(
             &format!("users list --email {}", quoted(&account.user.email)),
@@ -377,17 +360,6 @@ fn app_item(consent: &Consent) -> AppItem<'_> {
         name: &consent.access.client_name,
         client_id: &consent.client_id,
         scopes: consent.access.scope.split(' ').map(text::scope).collect(),
-    }
-}
-
-fn event_item(event: &SecurityEvent) -> EventItem<'_> {
-    EventItem {
-        name: &event.name,
-        has_failed: event.outcome == Outcome::Failure.as_str(),
-        detail: event.detail.as_deref(),
-        at: event.at,
-        trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),
-        trace: &event.trace_id,
     }
 }
 

@@ -104,6 +104,25 @@ routes! {
         f.admin.post(&format!("/admin/keys/{active}/retirements"))
     };
     listClients "session" [2 2] |f| f.admin.get("/admin/clients");
+    listClients "page" [2 2] |f| f.admin.browser().open_call("/admin/clients");
+    showNewClient "" [1 1] |f| f.admin.browser().open_call("/admin/apps/new");
+    createClientByForm "review" [1 1] |f| {
+        let mut browser = f.admin.browser();
+        let page = browser.open("/admin/apps/new").await;
+        let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        let app = [("type", "service"), ("name", "A service"), ("scope", "posts:read")];
+        let app = app.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        browser.post_call(&page.url, &[&fields[..], &app].concat())
+    };
+    changeClientByForm "unknown change" [4 4] |f| {
+        let mut browser = f.admin.browser();
+        let path = format!("/admin/clients/{}", f.app.id);
+        let page = browser.open(&path).await;
+        let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+        let change = [("change".to_owned(), "none".to_owned())];
+        let fields = [&fields[..], &change].concat();
+        browser.post_call(&page.url.join(&format!("{path}/changes")).unwrap(), &fields)
+    };
     createClient "session" [8 8] |f| {
         f.admin.post("/admin/clients").json(&json!({
             "id": foundation::random::uuid(), "name": "A service", "type": "service", "scope": "posts:read",

@@ -222,8 +222,7 @@ async fn decisions(walk: &Walk<'_>, connected_app: &App) {
         .set("scope", "posts:read posts:write");
     walk.visit("consent-more", &more.path()).await;
     walk.visit("device-empty", "/device").await;
-    walk.submit(&[("#user_code", "BCDF-GHJK")], SUBMIT, FAILED)
-        .await;
+    walk.submit(&[("#user_code", "BCDF-GHJK")], SUBMIT, FAILED).await;
     walk.check("device-failed").await;
     let device_app = world.app().kind("native").option(&["--device"]).register();
     for (decision, name) in [("deny", "device-denied"), ("allow", "device-allowed")] {
@@ -232,8 +231,7 @@ async fn decisions(walk: &Walk<'_>, connected_app: &App) {
             .await;
         walk.submit(&[], SUBMIT, "value=\"allow\"").await;
         walk.check("device-confirmation").await;
-        walk.submit(&[], &format!("button[value={decision}]"), DONE)
-            .await;
+        walk.submit(&[], &format!("button[value={decision}]"), DONE).await;
         walk.check(name).await;
     }
 }
@@ -245,10 +243,7 @@ async fn administration(walk: &Walk<'_>) {
     walk.visit("signing-keys", "/admin/keys").await;
     // The keys can be rotated once in five minutes.
     let button = walk.word("[popovertarget=rotation]", "[popovertarget=retirement-2]");
-    let (action, name) = (
-        walk.word("rotate", "retire"),
-        walk.word("rotation", "retirement"),
-    );
+    let (action, name) = (walk.word("rotate", "retire"), walk.word("rotation", "retirement"));
     chromium.press(button).await;
     chromium.press("[popover]:popover-open summary").await;
     walk.check(&format!("signing-keys-{name}")).await;
@@ -270,9 +265,30 @@ async fn administration(walk: &Walk<'_>) {
     chromium.press("[popovertarget=dialog-set-password]").await;
     walk.submit(&[], disable, "data-copy").await;
     walk.check("initial-password").await;
+    administration_of_apps(walk).await;
     walk.visit("events", "/admin/events").await;
     walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
         .await;
     world.age_sign_ins_of(&admin).await;
     walk.visit("signing-keys-later", "/admin/keys").await;
+}
+
+/// The list of apps, the creation of one with its review and its secret, and its page.
+async fn administration_of_apps(walk: &Walk<'_>) {
+    let chromium = &walk.chromium;
+    walk.visit("apps", "/admin/clients").await;
+    walk.visit("apps-none", "/admin/clients?type=service&first_party=true")
+        .await;
+    walk.visit("new-app", "/admin/apps/new").await;
+    chromium.press("input[value=web]").await;
+    let fields = [("#name", "A shop"), ("#redirect_uris", "http://shop.test/cb")];
+    walk.submit(&fields, SUBMIT, FAILED).await;
+    walk.check("new-app-failed").await;
+    let right = [("#redirect_uris", "https://shop.test/cb")];
+    walk.submit(&right, SUBMIT, "value=\"create\"").await;
+    walk.check("new-app-review").await;
+    walk.submit(&[], SUBMIT, DONE).await;
+    walk.check("new-app-created").await;
+    walk.submit(&[], "a.button", "client_created").await;
+    walk.check("app").await;
 }

@@ -18,7 +18,8 @@ pub enum ClientType {
 }
 
 impl ClientType {
-    const ALL: [Self; 4] = [Self::Spa, Self::Native, Self::Web, Self::Service];
+    /// All types.
+    pub const ALL: [Self; 4] = [Self::Spa, Self::Native, Self::Web, Self::Service];
 
     /// Returns whether clients of this type have a secret.
     pub const fn is_confidential(self) -> bool {

@@ -17,11 +17,11 @@ const KEY: &[&str] = &["id"];
 pub struct ListQuery {
     /// Only clients of this type.
     #[param(rename = "type", inline)]
-    kind: Option<ClientType>,
+    pub kind: Option<ClientType>,
     /// Only clients of the operator of this issuer (`true`), or only those of third parties (`false`).
-    first_party: Option<bool>,
+    pub first_party: Option<bool>,
     /// Only disabled clients (`true`), or only enabled ones (`false`).
-    disabled: Option<bool>,
+    pub disabled: Option<bool>,
     /// The requested page.
     #[param(ignore)]
     pub page: PageRequest<TextId>,

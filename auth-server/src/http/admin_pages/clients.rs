@@ -1,0 +1,174 @@
+//! The pages of the apps. They have the paths of the operations that list the clients and read one.
+
+use super::{of_administrator, require_administrator};
+use crate::app::App;
+use crate::http::browser::BrowserSession;
+use crate::http::documentation::{ClientChangeErrors, FormErrors};
+use crate::http::extract::{PageQuery, SessionForm};
+use crate::http::flow::FlowError;
+use crate::http::form_page::{FormError, FormRenderer};
+use crate::http::forms::{AccountQuery, ClientChangeForm};
+use crate::http::paths;
+use crate::http::reauthentication::require_recent_sign_in;
+use crate::http::redirects::see_other_after;
+use crate::pages::{self, ClientChange, ClientPage, ClientsPage, FormState, Notice};
+use audit::events::list::{Filter, SecurityEvent, newest};
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse as _, Response};
+use foundation::context::RequestContext;
+use foundation::ids::TextId;
+use foundation::secret::Secret;
+use identity::grants::clients::list::{self, ListQuery};
+use identity::grants::clients::{self, Client};
+use identity::grants::consents::list::{self as consents, Consent};
+use identity::sessions::Session;
+use issuer::clients::{DEFAULT_OVERLAP, Error, disable, enable, rotate_secret};
+use storage::db;
+use storage::paging::{Direction, Page};
+use web::{Context, Links, PathId};
+
+/// The number of events on the page of an app.
+const EVENTS: usize = 10;
+
+/// Shows the page of all apps. The operation `listClients` has the same address, and describes the page.
+pub(crate) async fn show_all(
+    State(app): State<App>,
+    PageQuery(query): PageQuery<AccountQuery>,
+    RawQuery(list): RawQuery,
+    BrowserSession(session): BrowserSession,
+) -> Result<Response, FlowError> {
+    require_administrator(session, paths::ADMIN_CLIENTS, query.signed_in.is_some())?;
+    let list = ListQuery::parse(list.as_deref().unwrap_or_default());
+    let page = list::page(&app.identity.db, &list).await?;
+    Ok(pages::clients(&ClientsPage {
+        clients: &page.items,
+        query: &list,
+        links: Links::of(&page, &list.page, paths::ADMIN_CLIENTS),
+        list_url: &list
+            .page
+            .url(&app.policy.url(paths::ADMIN_CLIENTS), None, Direction::Next),
+    }))
+}
+
+/// An app, and all that belongs to it.
+struct Overview {
+    client: Client,
+    consents: Page<Consent>,
+    events: Vec<SecurityEvent>,
+}
+
+impl Overview {
+    /// Reads the data. Returns `None` if no client has the id.
+    async fn read(app: &App, id: &str) -> Result<Option<Self>, db::Error> {
+        let db = &app.identity.db;
+        let Some(client) = clients::find(db, id).await? else {
+            return Ok(None);
+        };
+        let query = paths::with_query("", &[("client_id", id)]);
+        let of_client = consents::ListQuery::parse(query.trim_start_matches('?'));
+        let events = Filter {
+            client_id: Some(id.to_owned()),
+            ..Filter::default()
+        };
+        Ok(Some(Self {
+            client,
+            consents: consents::page(db, &of_client).await?,
+            events: newest(db, &events, None, EVENTS).await?,
+        }))
+    }
+
+    fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+        let path = paths::of_client(&self.client.id);
+        pages::client(&ClientPage {
+            form,
+            client: &self.client,
+            consents: &self.consents,
+            events: &self.events,
+            sign_in: (!session.has_recent_sign_in(context.now))
+                .then(|| paths::sign_in(Some(paths::ADMIN_CLIENTS))),
+            url: &app.policy.url(&path),
+            path: &path,
+            now: context.now,
+        })
+    }
+}
+
+/// Shows the page of one app. The operation `readClient` has the same address, and describes the page.
+pub(crate) async fn show(
+    State(app): State<App>,
+    Context(context): Context,
+    id: PathId<TextId>,
+    PageQuery(query): PageQuery<AccountQuery>,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+) -> Result<Response, FlowError> {
+    let session = require_administrator(session, paths::ADMIN_CLIENTS, query.signed_in.is_some())?;
+    let id = id.or_not_found().map_err(|_| no_such_client())?;
+    let overview = Overview::read(&app, id.as_ref()).await?;
+    let overview = overview.ok_or_else(no_such_client)?;
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))
+}
+
+fn no_such_client() -> FlowError {
+    FlowError::Response(web::Error::not_found().into_response())
+}
+
+/// Change an app by a form
+///
+/// Has the effect of one of the operations that disable or enable a client or rotate its secret. A new secret is shown once. Requires a
+/// sign-in within the last ten minutes.
+#[utoipa::path(
+    post, path = paths::ADMIN_CLIENT_CHANGES, operation_id = "changeClientByForm", tag = "Pages",
+    params(("id" = String, Path, description = "The `client_id`.")),
+    security((), ("session" = [])),
+    request_body(content = ClientChangeForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, description = "The page with the new secret.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the page of the app or to the sign-in page.", headers(("Location"))),
+        FormErrors, ClientChangeErrors,
+    )
+)]
+pub(crate) async fn change(
+    State(app): State<App>,
+    Context(context): Context,
+    id: PathId<TextId>,
+    renderer: FormRenderer,
+    SessionForm(session, fields): SessionForm<ClientChangeForm>,
+) -> Result<Response, FlowError> {
+    let session = require_administrator(session, paths::ADMIN_CLIENTS, false)?;
+    let session = require_recent_sign_in(Some(session), paths::ADMIN_CLIENTS, false, &context)?;
+    let id = id.or_not_found().map_err(|_| no_such_client())?;
+    let path = paths::of_client(id.as_ref());
+    let administrator = of_administrator(&context, &session);
+    let error = match apply(&app, id.as_ref(), &fields.change, &administrator).await {
+        Ok(None) => return Ok(see_other_after(Notice::AppChanged, &path)),
+        Ok(Some(secret)) => return Ok(pages::client_secret(id.as_ref(), &secret, &path)),
+        Err(FormError::Final(response)) => return Ok(response),
+        Err(error) => error,
+    };
+    let overview = Overview::read(&app, id.as_ref()).await?;
+    let overview = overview.ok_or_else(no_such_client)?;
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show_again(error, |form| overview.page(&app, form, &session, &context)))
+}
+
+/// Makes the change that a form asks for. Returns the new secret, if there is one.
+async fn apply(
+    app: &App,
+    id: &str,
+    change: &str,
+    context: &RequestContext,
+) -> Result<Option<Secret>, FormError> {
+    let (db, revocations) = (&app.identity.db, &app.identity.revocations);
+    let change = ClientChange::named(change).ok_or_else(|| Error::NotFound(id.to_owned()))?;
+    match change {
+        ClientChange::Disable => drop(disable(db, revocations, id, context).await?),
+        ClientChange::Enable => drop(enable(db, id, context).await?),
+        ClientChange::RotateSecret => {
+            let (_, secret) = rotate_secret(db, id, DEFAULT_OVERLAP, context).await?;
+            return Ok(Some(secret));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,137 @@
+//! `/admin/apps/new`: the pages on which an administrator creates an app, reviews it, and sees its secret once.
+
+use super::{of_administrator, require_administrator};
+use crate::app::App;
+use crate::http::browser::BrowserSession;
+use crate::http::documentation::{FormErrors, NewClientErrors, SessionErrors};
+use crate::http::extract::{PageQuery, SessionForm};
+use crate::http::flow::FlowError;
+use crate::http::form_page::{FormError, FormRenderer};
+use crate::http::forms::{AccountQuery, NewClientForm};
+use crate::http::paths;
+use crate::http::reauthentication::require_recent_sign_in;
+use crate::pages::{self, EnteredClient, NewClientPage, text};
+use axum::extract::State;
+use axum::response::Response;
+use foundation::random;
+use foundation::scope::{self, Scope};
+use identity::grants::clients::ClientType;
+use issuer::clients::{Error, Registration, register};
+use web::Context;
+
+/// Show the page that creates an app
+///
+/// Only for administrators who signed in within the last ten minutes.
+#[utoipa::path(
+    get, path = paths::ADMIN_NEW_CLIENT, operation_id = "showNewClient", tag = "Pages", params(AccountQuery),
+    security((), ("session" = [])),
+    responses(
+        (status = 200, description = "The form.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the sign-in page, which leads back.", headers(("Location"))),
+        SessionErrors, NewClientErrors,
+    )
+)]
+pub(crate) async fn show(
+    Context(context): Context,
+    PageQuery(query): PageQuery<AccountQuery>,
+    BrowserSession(session): BrowserSession,
+    renderer: FormRenderer,
+) -> Result<Response, FlowError> {
+    let just_signed_in = query.signed_in.is_some();
+    let session = require_administrator(session, paths::ADMIN_NEW_CLIENT, just_signed_in)?;
+    let session = require_recent_sign_in(Some(session), paths::ADMIN_NEW_CLIENT, false, &context)?;
+    let entered = EnteredClient {
+        kind: "",
+        name: "",
+        redirect_uris: "",
+        scope: scope::DEFAULT,
+        first_party: false,
+    };
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show(|form| pages::new_client(&NewClientPage { form, entered })))
+}
+
+/// Create an app by a form
+///
+/// The first step shows the app for a review, and creates nothing. The second has the effect of the operation `createClient`, with an id that
+/// the issuer chooses, and shows the secret once. Requires a sign-in within the last ten minutes.
+#[utoipa::path(
+    post, path = paths::ADMIN_NEW_CLIENT, operation_id = "createClientByForm", tag = "Pages",
+    security((), ("session" = [])),
+    request_body(content = NewClientForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, description = "The page that shows the app for a review, or the created one.", body = String,
+         content_type = "text/html"),
+        (status = 303, description = "Redirect to the sign-in page.", headers(("Location"))),
+        FormErrors, NewClientErrors,
+    )
+)]
+pub(crate) async fn submit(
+    State(app): State<App>,
+    Context(context): Context,
+    renderer: FormRenderer,
+    SessionForm(session, fields): SessionForm<NewClientForm>,
+) -> Result<Response, FlowError> {
+    let session = require_administrator(session, paths::ADMIN_NEW_CLIENT, false)?;
+    let session = require_recent_sign_in(Some(session), paths::ADMIN_NEW_CLIENT, false, &context)?;
+    let renderer = renderer.for_user(&session);
+    let entered = EnteredClient {
+        kind: &fields.kind,
+        name: &fields.name,
+        redirect_uris: &fields.redirect_uris,
+        scope: &fields.scope,
+        first_party: fields.first_party == "yes",
+    };
+    let registration = match read(&fields, &app.grants.issuer) {
+        Ok(registration) => registration,
+        Err(error) => {
+            return Ok(renderer.show_again(error, |form| pages::new_client(&NewClientPage { form, entered })));
+        }
+    };
+    if fields.step != "create" {
+        return Ok(
+            renderer.show(|form| pages::client_review(&NewClientPage { form, entered }, &registration))
+        );
+    }
+    let administrator = of_administrator(&context, &session);
+    let registered = register(&app.identity.db, &app.grants.issuer, registration, &administrator).await;
+    match registered {
+        Ok((client, secret)) => {
+            let path = paths::of_client(&client.id);
+            Ok(pages::client_created(&client.id, secret.as_ref(), &path))
+        }
+        Err(error) => Ok(renderer.show_again(error.into(), |form| {
+            pages::new_client(&NewClientPage { form, entered })
+        })),
+    }
+}
+
+/// Reads the registration in a form, and checks it.
+fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError> {
+    let kind = ClientType::named(&fields.kind);
+    let kind = kind.ok_or_else(|| FormError::invalid(&text::of("new-app-type-missing")))?;
+    let scope: Result<Scope, _> = fields.scope.parse();
+    let scope = scope.map_err(|error| Error::Invalid(format!("the scope has an {error}")))?;
+    let uris = fields.redirect_uris.lines().map(str::trim);
+    let registration = Registration {
+        id: random::uuid(),
+        name: fields.name.trim().to_owned(),
+        kind,
+        redirect_uris: uris.filter(|uri| !uri.is_empty()).map(str::to_owned).collect(),
+        post_logout_redirect_uris: Vec::new(),
+        backchannel_logout_uri: None,
+        scope,
+        default_scope: None,
+        first_party: fields.first_party == "yes",
+        refresh_cookie: false,
+        refresh_retry_window: None,
+        jwks: None,
+        jwks_uri: None,
+        require_pushed_authorization_requests: false,
+        dpop_bound_access_tokens: false,
+        device_authorization: false,
+        signed_user_info: false,
+    };
+    registration.check(issuer)?;
+    Ok(registration)
+}

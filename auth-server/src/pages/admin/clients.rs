@@ -1,0 +1,247 @@
+//! The pages of the apps, for administrators.
+
+use super::{EventItem, InTerminal, counted, event_items, quoted};
+use crate::http::paths;
+use crate::pages::text::Text;
+use crate::pages::{FormState, render, text};
+use askama::Template;
+use audit::events::list::SecurityEvent;
+use axum::response::Response;
+use foundation::clock::Timestamp;
+use identity::grants::clients::list::ListQuery;
+use identity::grants::clients::{Client, ClientOrigin, ClientType};
+use identity::grants::consents::list::Consent;
+use storage::paging::Page;
+use web::Links;
+
+/// The page of all apps.
+pub(crate) struct ClientsPage<'a> {
+    pub(crate) clients: &'a [Client],
+    /// The condition on the apps, which the form shows.
+    pub(crate) query: &'a ListQuery,
+    pub(crate) links: Links,
+    /// The URL of the list with its condition.
+    pub(crate) list_url: &'a str,
+}
+
+#[derive(Template)]
+#[template(path = "clients.html")]
+struct ClientsTemplate<'a> {
+    kinds: Vec<(&'static str, String, bool)>,
+    owners: [(&'static str, String, bool); 2],
+    states: [(&'static str, String, bool); 2],
+    clients: Vec<ClientItem<'a>>,
+    links: &'a Links,
+    new_client: &'static str,
+    in_terminal: InTerminal,
+}
+
+struct ClientItem<'a> {
+    id: &'a str,
+    path: String,
+    name: &'a str,
+    kind: String,
+    tags: Vec<String>,
+}
+
+/// Renders the page of all apps.
+pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
+    let query = page.query;
+    let kind = |kind: ClientType| (kind.as_str(), kind_in_words(kind), query.kind == Some(kind));
+    let choice = |value: &'static str, label: Text<'_>, chosen: Option<bool>| {
+        (value, label.plain(), chosen == Some(value == "true"))
+    };
+    let clients = page.clients.iter().map(|client| ClientItem {
+        id: &client.id,
+        path: paths::of_client(&client.id),
+        name: &client.name,
+        kind: kind_in_words(client.kind),
+        tags: tags(client),
+    });
+    let template = ClientsTemplate {
+        kinds: ClientType::ALL.map(kind).into(),
+        owners: [
+            choice("true", text::of("client-first-party"), query.first_party),
+            choice("false", text::of("client-third-party"), query.first_party),
+        ],
+        states: [
+            choice("false", text::of("user-enabled"), query.disabled),
+            choice("true", text::of("user-disabled"), query.disabled),
+        ],
+        clients: clients.collect(),
+        links: &page.links,
+        new_client: paths::ADMIN_NEW_CLIENT,
+        in_terminal: InTerminal::new("clients list", &quoted(page.list_url)),
+    };
+    render(&text::of("clients").plain(), &template)
+}
+
+/// Returns the type of a client in words.
+pub(super) fn kind_in_words(kind: ClientType) -> String {
+    match kind {
+        ClientType::Spa => text::of("client-spa"),
+        ClientType::Native => text::of("client-native"),
+        ClientType::Web => text::of("client-web"),
+        ClientType::Service => text::of("client-service"),
+    }
+    .plain()
+}
+
+/// Returns what is special about a client, in words.
+fn tags(client: &Client) -> Vec<String> {
+    let tags = [
+        (client.disabled_at.is_some(), text::of("user-disabled")),
+        (client.first_party, text::of("client-first-party")),
+        (
+            client.origin == ClientOrigin::Registration,
+            text::of("client-registered-itself"),
+        ),
+        (
+            client.origin == ClientOrigin::Document,
+            text::of("client-describes-itself"),
+        ),
+    ];
+    let tags = tags.into_iter().filter(|(holds, _)| *holds);
+    tags.map(|(_, text)| text.plain()).collect()
+}
+
+/// A change of an app, as a form names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClientChange {
+    /// Disable the app.
+    Disable,
+    /// Enable the app.
+    Enable,
+    /// Give the app a new secret.
+    RotateSecret,
+}
+
+impl ClientChange {
+    const ALL: [Self; 3] = [Self::Disable, Self::Enable, Self::RotateSecret];
+
+    /// Returns the change with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|change| change.as_str() == name)
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disable => "disable",
+            Self::Enable => "enable",
+            Self::RotateSecret => "rotate-secret",
+        }
+    }
+}
+
+/// The page of one app.
+pub(crate) struct ClientPage<'a> {
+    pub(crate) form: FormState<'a>,
+    pub(crate) client: &'a Client,
+    /// The first consents of users.
+    pub(crate) consents: &'a Page<Consent>,
+    /// The newest events.
+    pub(crate) events: &'a [SecurityEvent],
+    /// The path at which the administrator signs in again before a change, if it is needed.
+    pub(crate) sign_in: Option<String>,
+    /// The URL of the client at the API.
+    pub(crate) url: &'a str,
+    /// The path of the page.
+    pub(crate) path: &'a str,
+    pub(crate) now: Timestamp,
+}
+
+#[derive(Template)]
+#[template(path = "client.html")]
+struct ClientTemplate<'a> {
+    form: FormState<'a>,
+    client: &'a Client,
+    kind: String,
+    tags: Vec<String>,
+    scopes: Vec<(&'static str, String)>,
+    secrets: Vec<SecretItem>,
+    changes: Vec<ChangeItem>,
+    /// The number of users who gave the app access.
+    users: String,
+    sign_in: Option<&'a str>,
+    path: &'a str,
+    events: Vec<EventItem<'a>>,
+    all_events: String,
+    in_terminal: InTerminal,
+    now: Timestamp,
+}
+
+struct SecretItem {
+    created_at: Timestamp,
+    last_used_at: Option<Timestamp>,
+    expires_at: Option<Timestamp>,
+}
+
+struct ChangeItem {
+    name: &'static str,
+    label: String,
+    effect: Text<'static>,
+    is_dangerous: bool,
+}
+
+/// Renders the page of one app.
+pub(crate) fn client(page: &ClientPage<'_>) -> Response {
+    let client = page.client;
+    let users = counted(page.consents.items.len());
+    let secrets = client.secrets.iter().map(|secret| SecretItem {
+        created_at: secret.created_at,
+        last_used_at: secret.last_used_at,
+        expires_at: secret.expires_at,
+    });
+    let template = ClientTemplate {
+        form: page.form,
+        client,
+        kind: kind_in_words(client.kind),
+        tags: tags(client),
+        scopes: crate::pages::in_words(client.scope),
+        secrets: secrets.collect(),
+        changes: possible_changes(client, &users),
+        users,
+        sign_in: page.sign_in.as_deref(),
+        path: page.path,
+        events: event_items(page.events),
+        all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
+        in_terminal: InTerminal::new(&format!("clients show {}", quoted(&client.id)), &quoted(page.url)),
+        now: page.now,
+    };
+    render(&client.name, &template)
+}
+
+/// Returns the changes that make sense for an app as it is, to which this number of users has given access.
+fn possible_changes(client: &Client, users: &str) -> Vec<ChangeItem> {
+    let change = |change: ClientChange, label: Text<'_>, effect: Text<'static>, is_dangerous| ChangeItem {
+        name: change.as_str(),
+        label: label.plain(),
+        effect: effect.with("users", users),
+        is_dangerous,
+    };
+    let has_secret = client.secrets.iter().next().is_some();
+    let rotation = has_secret.then(|| {
+        let effect = text::of("client-rotate-secret-effect");
+        change(
+            ClientChange::RotateSecret,
+            text::of("client-rotate-secret"),
+            effect,
+            false,
+        )
+    });
+    let state = match client.disabled_at {
+        Some(_) => change(
+            ClientChange::Enable,
+            text::of("user-enable"),
+            text::of("client-enable-effect"),
+            false,
+        ),
+        None => change(
+            ClientChange::Disable,
+            text::of("user-disable"),
+            text::of("client-disable-effect"),
+            true,
+        ),
+    };
+    rotation.into_iter().chain([state]).collect()
+}

@@ -1,0 +1,130 @@
+//! The pages on which an administrator creates an app.
+
+use super::clients::kind_in_words;
+use crate::http::paths;
+use crate::pages::text::Text;
+use crate::pages::{FormState, in_words, render, text};
+use askama::Template;
+use axum::response::Response;
+use foundation::scope::Scope;
+use foundation::secret::Secret;
+use identity::grants::clients::ClientType;
+use issuer::clients::Registration;
+
+/// The form that creates an app.
+pub(crate) struct NewClientPage<'a> {
+    pub(crate) form: FormState<'a>,
+    pub(crate) entered: EnteredClient<'a>,
+}
+
+/// An app, as an administrator entered it.
+#[derive(Clone, Copy)]
+pub(crate) struct EnteredClient<'a> {
+    /// The name of the type.
+    pub(crate) kind: &'a str,
+    pub(crate) name: &'a str,
+    /// The redirect URIs, one per line.
+    pub(crate) redirect_uris: &'a str,
+    pub(crate) scope: &'a str,
+    pub(crate) first_party: bool,
+}
+
+#[derive(Template)]
+#[template(path = "new_client.html")]
+struct NewClientTemplate<'a> {
+    form: FormState<'a>,
+    entered: EnteredClient<'a>,
+    kinds: Vec<KindItem>,
+    /// All scopes with their descriptions.
+    scopes: Vec<(&'static str, String)>,
+    path: &'static str,
+}
+
+struct KindItem {
+    name: &'static str,
+    label: String,
+    /// When to choose the type, and how such an app authenticates.
+    explanation: Text<'static>,
+    is_chosen: bool,
+}
+
+/// Renders the form that creates an app.
+pub(crate) fn new_client(page: &NewClientPage<'_>) -> Response {
+    let kind = |kind: ClientType| KindItem {
+        name: kind.as_str(),
+        label: kind_in_words(kind),
+        explanation: match kind {
+            ClientType::Spa => text::of("client-spa-explanation"),
+            ClientType::Native => text::of("client-native-explanation"),
+            ClientType::Web => text::of("client-web-explanation"),
+            ClientType::Service => text::of("client-service-explanation"),
+        },
+        is_chosen: page.entered.kind == kind.as_str(),
+    };
+    let template = NewClientTemplate {
+        form: page.form,
+        entered: page.entered,
+        kinds: ClientType::ALL.map(kind).into(),
+        scopes: in_words(Scope::all()),
+        path: paths::ADMIN_NEW_CLIENT,
+    };
+    render(&text::of("new-app").plain(), &template)
+}
+
+#[derive(Template)]
+#[template(path = "client_review.html")]
+struct ClientReviewTemplate<'a> {
+    form: FormState<'a>,
+    entered: EnteredClient<'a>,
+    registration: &'a Registration,
+    kind: String,
+    is_confidential: bool,
+    scopes: Vec<(&'static str, String)>,
+    path: &'static str,
+}
+
+/// Renders an app before it is created.
+pub(crate) fn client_review(page: &NewClientPage<'_>, registration: &Registration) -> Response {
+    let template = ClientReviewTemplate {
+        form: page.form,
+        entered: page.entered,
+        registration,
+        kind: kind_in_words(registration.kind),
+        is_confidential: registration.kind.is_confidential(),
+        scopes: in_words(registration.scope),
+        path: paths::ADMIN_NEW_CLIENT,
+    };
+    render(&text::of("new-app-review").plain(), &template)
+}
+
+#[derive(Template)]
+#[template(path = "client_secret.html")]
+struct ClientSecretTemplate<'a> {
+    title: &'a str,
+    id: &'a str,
+    /// The secret, which is shown once.
+    secret: Option<&'a str>,
+    /// The path of the page of the app.
+    next: &'a str,
+}
+
+/// Renders a new app with its secret, if it has one, and a link to the page with the path `next`.
+pub(crate) fn client_created(id: &str, secret: Option<&Secret>, next: &str) -> Response {
+    secret_page(&text::of("new-app-created"), id, secret, next)
+}
+
+/// Renders the new secret of an app, and a link to the page with the path `next`.
+pub(crate) fn client_secret(id: &str, secret: &Secret, next: &str) -> Response {
+    secret_page(&text::of("client-new-secret"), id, Some(secret), next)
+}
+
+fn secret_page(title: &Text<'_>, id: &str, secret: Option<&Secret>, next: &str) -> Response {
+    let title = title.plain();
+    let template = ClientSecretTemplate {
+        title: &title,
+        id,
+        secret: secret.map(Secret::expose),
+        next,
+    };
+    render(&title, &template)
+}

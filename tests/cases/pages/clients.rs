@@ -1,0 +1,229 @@
+//! The pages of the apps, for administrators.
+
+use super::{expect_redirect, expect_words};
+use tests::{App, Browser, Page, SharedWorld, User, on_every_shape};
+
+const PATH: &str = "/admin/clients";
+const NEW: &str = "/admin/apps/new";
+
+fn path_of(app: &App) -> String {
+    format!("{PATH}/{}", app.id)
+}
+
+/// Posts a form of the page that this administrator saw, with these further fields.
+async fn post(browser: &mut Browser, page: &Page, action: &str, further: &[(&str, &str)]) -> Page {
+    let (csrf, user) = (page.hidden("csrf").unwrap(), page.hidden("user").unwrap());
+    let fields = [("csrf", csrf.as_str()), ("user", &user)];
+    let fields = fields.iter().chain(further);
+    let fields: Vec<_> = fields
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    browser.post(&page.url.join(action).unwrap(), &fields).await
+}
+
+async fn change(browser: &mut Browser, app: &App, name: &str) -> Page {
+    let page = browser.open(&path_of(app)).await;
+    assert_eq!(page.reply.status, 200, "{}", page.reply);
+    let action = format!("{}/changes", path_of(app));
+    post(browser, &page, &action, &[("change", name)]).await
+}
+
+/// The texts that the page shows to be copied.
+fn copied(page: &Page) -> Vec<String> {
+    let html = page.reply.text();
+    let texts = html.split("<code data-copy>").skip(1);
+    texts
+        .map(|rest| rest.split('<').next().unwrap().to_owned())
+        .collect()
+}
+
+/// Creates an app by the form and its review.
+async fn create(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
+    let form = browser.open(NEW).await;
+    expect_words(&form, 200, "What is it?");
+    let review = post(browser, &form, NEW, fields).await;
+    expect_words(&review, 200, "Create this app?");
+    browser.submit(&review, &[("step", "create")]).await
+}
+
+async fn an_administrator_creates_apps(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let mut browser = admin.browser();
+    let fields = [
+        ("type", "web"),
+        ("name", "A shop"),
+        (
+            "redirect_uris",
+            "https://shop.test/cb\r\n\r\n https://shop.test/other ",
+        ),
+        ("scope", "posts:read"),
+    ];
+    let created = create(&mut browser, &fields).await;
+    expect_words(&created, 200, "The app is created");
+    let [id, secret] = copied(&created).try_into().unwrap();
+    let stored = admin.get(&format!("{PATH}/{id}")).await.expect(200).json();
+    assert_eq!(stored["redirect_uris"][1], "https://shop.test/other");
+    assert_eq!(stored["first_party"], false);
+    let app = App {
+        id,
+        secret: Some(secret.clone()),
+        redirect_uri: "https://shop.test/cb".to_owned(),
+        ..world.app().kind("web").register()
+    };
+    app.tokens(&user, "posts:read").await;
+    let page = browser.open(&path_of(&app)).await;
+    expect_words(&page, 200, "Users who gave it access: 1.");
+    expect_words(&page, 200, "https://shop.test/other");
+    assert!(!page.reply.text().contains(&secret), "{}", page.reply);
+    // A public app has no secret.
+    let fields = [
+        ("type", "spa"),
+        ("name", "A page"),
+        ("redirect_uris", "https://page.test/cb"),
+        ("scope", "posts:read"),
+        ("first_party", "yes"),
+    ];
+    let created = create(&mut browser, &fields).await;
+    assert_eq!(copied(&created).len(), 1, "{}", created.reply);
+    expect_words(&created, 200, "It has no secret");
+}
+
+async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let mut browser = admin.browser();
+    let form = browser.open(NEW).await;
+    for (kind, uris, scope, words) in [
+        (
+            "",
+            "https://app.test/cb",
+            "posts:read",
+            "Choose what kind of app it is.",
+        ),
+        (
+            "web",
+            "http://app.test/cb",
+            "posts:read",
+            "redirect URI \"http://app.test/cb\"",
+        ),
+        ("web", "https://app.test/cb#top", "posts:read", "redirect URI"),
+        ("spa", "", "posts:read", "1 to 20 redirect URIs"),
+        (
+            "service",
+            "https://app.test/cb",
+            "posts:read",
+            "This is not possible",
+        ),
+        ("spa", "https://app.test/cb", "posts:fly", "the scope has an"),
+    ] {
+        let fields = [
+            ("type", kind),
+            ("name", "Some typed name"),
+            ("redirect_uris", uris),
+            ("scope", scope),
+        ];
+        let refused = post(&mut browser, &form, NEW, &fields).await;
+        expect_words(&refused, 422, words);
+        let html = refused.reply.text();
+        assert!(html.contains("Some typed name") && html.contains(scope), "{html}");
+    }
+}
+
+async fn an_administrator_changes_an_app(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let app = world.app().kind("web").register();
+    let tokens = app.tokens(&user, "posts:read").await;
+    let mut browser = admin.browser();
+    let rotated = change(&mut browser, &app, "rotate-secret").await;
+    expect_words(&rotated, 200, "The new secret");
+    let [_, secret] = copied(&rotated).try_into().unwrap();
+    for secret in [&secret, app.secret.as_ref().unwrap()] {
+        let app = App {
+            secret: Some(secret.clone()),
+            ..app.clone()
+        };
+        let call = app.client_call(&world.anyone(), "/introspect", &[("token", &tokens.access)]);
+        call.await.expect(200);
+    }
+    let disabled = change(&mut browser, &app, "disable").await;
+    expect_redirect(&disabled, &path_of(&app));
+    let page = browser.open(&path_of(&app)).await;
+    expect_words(&page, 200, "The app is changed.");
+    expect_words(&page, 200, "client_disabled");
+    tokens.expect_revoked(&world, &app).await;
+    expect_redirect(&change(&mut browser, &app, "enable").await, &path_of(&app));
+    app.tokens(&user, "posts:read").await;
+    let public = world.app().kind("spa").register();
+    let refused = change(&mut browser, &public, "rotate-secret").await;
+    assert_eq!(refused.reply.status, 422, "{}", refused.reply);
+    let unknown = change(&mut browser, &public, "delete").await;
+    assert_eq!(unknown.reply.status, 409, "{}", unknown.reply);
+}
+
+async fn apps_are_selected(world: SharedWorld) {
+    let admin = world.user_with_role("admin").await;
+    let mut browser = admin.browser();
+    expect_words(&browser.open(PATH).await, 200, "Create an app");
+    let page = browser
+        .open(&format!("{PATH}?type=web&first_party=&disabled=false"))
+        .await;
+    let html = page.reply.text();
+    assert!(html.contains("<option value=\"web\" selected>"), "{html}");
+    assert!(html.contains("<option value=\"false\" selected>"), "{html}");
+    let unknown = browser.open(&format!("{PATH}/none")).await;
+    assert_eq!(unknown.reply.status, 404, "{}", unknown.reply);
+}
+
+/// Expects that this user sees none of the pages.
+async fn expect_nothing(user: &User, paths: &[&str]) {
+    let mut browser = user.browser();
+    for path in paths {
+        let page = browser.open(path).await;
+        expect_words(&page, 403, "Only administrators can see this page");
+    }
+}
+
+async fn only_administrators_see_apps(world: SharedWorld) {
+    let app = world.app().register();
+    let path = path_of(&app);
+    expect_nothing(&world.user().await, &[PATH, NEW, &path]).await;
+    for page in [PATH, NEW, &path] {
+        let to_sign_in = world.browser().open(page).await;
+        assert_eq!(
+            to_sign_in.location().unwrap().path(),
+            "/signin",
+            "{}",
+            to_sign_in.reply
+        );
+    }
+    let admin = world.user_with_role("admin").await;
+    let mut browser = admin.browser();
+    let page = browser.open(&path).await;
+    world.age_sign_ins_of(&admin).await;
+    let stale = browser.open(&path).await;
+    expect_words(&stale, 200, "you must have signed in within the last ten minutes");
+    let refused = post(
+        &mut browser,
+        &page,
+        &format!("{path}/changes"),
+        &[("change", "disable")],
+    )
+    .await;
+    assert_eq!(refused.location().unwrap().path(), "/signin", "{}", refused.reply);
+    let to_sign_in = browser.open(NEW).await;
+    assert_eq!(
+        to_sign_in.location().unwrap().path(),
+        "/signin",
+        "{}",
+        to_sign_in.reply
+    );
+    let stored = world.cli(&["clients", "show", &app.id, "--json"], "");
+    assert!(stored["disabled_at"].is_null(), "{stored}");
+}
+
+on_every_shape!(
+    an_administrator_creates_apps,
+    a_form_that_is_refused_keeps_what_was_typed,
+    an_administrator_changes_an_app,
+    apps_are_selected,
+    only_administrators_see_apps,
+);
