@@ -64,12 +64,10 @@ async fn an_administrator_creates_apps(world: SharedWorld) {
     let stored = admin.get(&format!("{PATH}/{id}")).await.expect(200).json();
     assert_eq!(stored["redirect_uris"][1], "https://shop.test/other");
     assert_eq!(stored["first_party"], false);
-    let app = App {
-        id,
-        secret: Some(secret.clone()),
-        redirect_uri: "https://shop.test/cb".to_owned(),
-        ..world.app().kind("web").register()
-    };
+    let mut app = world.app().kind("web").register();
+    app.id = id;
+    app.secret = Some(secret.clone());
+    "https://shop.test/cb".clone_into(&mut app.redirect_uri);
     app.tokens(&user, "posts:read").await;
     let page = browser.open(&path_of(&app)).await;
     expect_words(&page, 200, "Users who gave it access: 1.");
