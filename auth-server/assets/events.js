@@ -5,9 +5,13 @@ const status = box.querySelector("[role=status]");
 const button = box.querySelector("button");
 // A page that is open for days must not grow for ever.
 const MAX_ROWS = 200;
+// A page that nobody looks at must not keep the session of its administrator in use.
+const FOLLOWED_FOR = 30 * 60 * 1000;
 const labels = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
+// A stream that connects again may send an event twice.
+const shown = new Set();
 let source;
-let count = 0;
+let timer;
 
 function element(name, text, attributes = {}) {
   const made = document.createElement(name);
@@ -31,6 +35,7 @@ function row(event) {
   const made = element("tr", "", { role: "row" });
   const heading = element("th", "", { scope: "row", role: "rowheader", abbr: event.name });
   heading.append(element("code", event.name));
+  if (event.count > 1) heading.append(" ", element("span", `× ${event.count}`, { class: "tag" }));
   if (event.outcome === "failure") heading.append(" ", element("span", box.dataset.failure, { class: "tag failure" }));
   const hint = element("p", event.detail === null ? "" : `${event.detail} · `, { class: "hint" });
   hint.append(link("trace_id", event.traceId));
@@ -38,10 +43,16 @@ function row(event) {
   const at = new Date(event.at);
   const time = element("td", "", { role: "cell", "data-label": labels[1] });
   time.append(element("time", at.toLocaleTimeString(document.documentElement.lang), { datetime: event.at }));
+  const user = cell(2, "user_id", event.user_id);
+  if (event.administrator_id !== null) {
+    const by = element("span", ` ${box.dataset.by} `, { class: "hint" });
+    by.append(link("administrator_id", event.administrator_id));
+    user.append(by);
+  }
   made.append(
     heading,
     time,
-    cell(2, "user_id", event.user_id),
+    user,
     cell(3, "client_id", event.client_id),
     cell(4, "address", event.address),
   );
@@ -51,31 +62,34 @@ function row(event) {
 function follow() {
   source = new EventSource(box.dataset.events);
   status.textContent = box.dataset.waiting;
+  timer = setTimeout(() => stop(box.dataset.stopped), FOLLOWED_FOR);
   source.onmessage = (message) => {
+    const event = JSON.parse(message.data);
+    if (shown.has(event.id)) return;
+    shown.add(event.id);
     const body = table.tBodies[0];
-    body.prepend(row(JSON.parse(message.data)));
+    body.prepend(row(event));
     table.hidden = false;
+    document.querySelector("[data-no-events]")?.remove();
     while (body.rows.length > MAX_ROWS) body.rows[body.rows.length - 1].remove();
-    count += 1;
-    status.textContent = box.dataset.count.replace("{n}", count);
+    status.textContent = box.dataset.count.replace("{n}", shown.size);
   };
   source.onerror = () => {
     // The browser connects again by itself, unless the response was an error.
-    if (source.readyState !== EventSource.CLOSED) return;
-    stop();
-    status.textContent = box.dataset.failed;
+    if (source.readyState === EventSource.CLOSED) stop(box.dataset.failed);
   };
 }
 
-function stop() {
+function stop(reason) {
+  clearTimeout(timer);
   source.close();
   source = undefined;
   button.setAttribute("aria-pressed", "false");
-  status.textContent = "";
+  status.textContent = reason;
 }
 
 button.addEventListener("click", () => {
-  if (source) return stop();
+  if (source) return stop("");
   button.setAttribute("aria-pressed", "true");
   follow();
 });

@@ -9,11 +9,12 @@ use web::cookies;
 
 const COOKIE: &str = "mailed_token";
 /// The time for which a browser keeps a token.
-const LIFETIME: Duration = Duration::from_secs(3600);
+const LIFETIME: Duration = Duration::from_secs(600);
 /// The longest token that is kept.
 const MAX_LENGTH: usize = 128;
 
-/// Returns the token of the link, or the one that the browser keeps for the page. A missing one is empty, which no token is.
+/// Returns the token of the link, or the one that the browser keeps for the page. Returns an empty text if there is neither; no link has it as
+/// its token.
 pub(super) fn token(query: LinkQuery, headers: &HeaderMap) -> Secret {
     let kept = || cookies::single(headers, COOKIE).map(str::to_owned);
     Secret::new(query.token.or_else(kept).unwrap_or_default())
@@ -24,12 +25,12 @@ pub(super) fn cookie(token: &Secret, page: &str) -> HeaderValue {
     let token = token.expose();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     match token.len() <= MAX_LENGTH && token.bytes().all(is_plain) {
-        true => cookies::set_at(page, COOKIE, token, LIFETIME),
+        true => cookies::set_lax(COOKIE, token, page, LIFETIME),
         false => removal(page),
     }
 }
 
 /// Returns the `Set-Cookie` value that removes the token of the page with this path, after it was used.
 pub(super) fn removal(page: &str) -> HeaderValue {
-    cookies::set_at(page, COOKIE, "", Duration::ZERO)
+    cookies::set_lax(COOKIE, "", page, Duration::ZERO)
 }

@@ -25,7 +25,8 @@ use storage::paging::PAGE_SIZE;
 
 /// A command, and a call by `curl` with an access token, that do the same as a part of a page.
 pub(super) struct InTerminal {
-    pub(super) command: String,
+    /// `None` if no command does it.
+    pub(super) command: Option<String>,
     pub(super) call: String,
 }
 
@@ -33,8 +34,16 @@ impl InTerminal {
     /// Returns the command of this program with these arguments, and the call with these, which name its URL.
     pub(super) fn new(command: &str, call: &str) -> Self {
         Self {
-            command: format!("{} {command}", program()),
+            command: Some(format!("{} {command}", program())),
             call: format!("curl -H \"Authorization: Bearer $TOKEN\" {call}"),
+        }
+    }
+
+    /// Returns the call with these arguments, for which there is no command.
+    fn call(call: &str) -> Self {
+        Self {
+            command: None,
+            ..Self::new("", call)
         }
     }
 }
@@ -43,6 +52,8 @@ impl InTerminal {
 struct EventItem<'a> {
     name: &'a str,
     has_failed: bool,
+    /// The number of events, if it is more than one.
+    count: Option<u64>,
     detail: Option<&'a str>,
     at: Timestamp,
     trace_path: String,
@@ -59,6 +70,7 @@ impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
         Self {
             name: &event.name,
             has_failed: event.outcome == Outcome::Failure.as_str(),
+            count: u64::try_from(event.count).ok().filter(|count| *count > 1),
             detail: event.detail.as_deref(),
             at: event.at,
             trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),

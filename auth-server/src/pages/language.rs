@@ -59,11 +59,11 @@ impl Language {
         (0..TAGS.len()).map(Self).filter(move |other| *other != self)
     }
 
-    /// Returns the path and the query of a page in this language, which it keeps.
+    /// Returns the path and the query of a page in this language, which it keeps. The token of a mailed link is left out: a cookie keeps it.
     pub(super) fn path_of(self, uri: &Uri) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let present = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-        query.extend_pairs(present.filter(|(name, _)| name != CHOICE));
+        query.extend_pairs(present.filter(|(name, _)| name != CHOICE && name != "token"));
         query.append_pair(CHOICE, self.tag());
         format!("{}?{}", uri.path(), query.finish())
     }

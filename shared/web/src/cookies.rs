@@ -97,7 +97,7 @@ pub fn set_strict(name: &str, value: &str, path: &str, max_age: Duration) -> Hea
 
 /// Returns a `Set-Cookie` value like [`set_strict`], but with `SameSite=Lax`, so that the browser also sends the cookie when it opens the page
 /// from another site.
-pub fn set_at(path: &str, name: &str, value: &str, max_age: Duration) -> HeaderValue {
+pub fn set_lax(name: &str, value: &str, path: &str, max_age: Duration) -> HeaderValue {
     let age = max_age.as_secs();
     let cookie = format!("{name}={value}; Path={path}; SameSite=Lax; Max-Age={age}; HttpOnly; Secure");
     HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static(""))

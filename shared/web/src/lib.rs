@@ -44,6 +44,7 @@ pub use deferred_headers::DeferredHeaders;
 pub use error::{Code, Error};
 pub use json_response::{json_file, json_response};
 pub use list_response::{Envelope, Links, list_response};
+pub use outgoing::SmallStream;
 pub use path_id::PathId;
 pub use policy::Policy;
 pub use request_log::is_unwritten_error;

@@ -14,6 +14,10 @@ const LARGE: u64 = 64 * 1024;
 /// time.
 const STREAM: u64 = 8 * 1024 * 1024;
 
+/// A mark, as an extension of a response, of a stream that is sent in small parts, each as soon as it is there.
+#[derive(Clone, Copy, Debug)]
+pub struct SmallStream;
+
 /// A body with its share of the budget. hyper drops it when the client has accepted the last byte.
 struct CountedBytes {
     bytes: Bytes,
@@ -28,6 +32,9 @@ impl AsRef<[u8]> for CountedBytes {
 
 /// Counts a response to this client until the client has accepted it, if it is large or a stream.
 pub(crate) async fn count(client: &Client, response: Response) -> Response {
+    if response.extensions().get::<SmallStream>().is_some() {
+        return response;
+    }
     let exact = response.body().size_hint().exact();
     let size = exact.unwrap_or(STREAM);
     if size <= LARGE {

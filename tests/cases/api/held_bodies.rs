@@ -197,7 +197,7 @@ rows! {
         Body::OwnForm("change=sign-out");
     "changeClientByForm" [Session] 303 |f| format!("/admin/clients/{}/changes", f.client.id),
         Body::OwnForm("change=disable");
-    "createClientByForm" [Session] 303 |f| "/admin/apps/new", Body::OwnForm("type=spa");
+    "createClientByForm" [Session] 303 |f| "/admin/apps/new", Body::OwnForm("type=service&name=x&scope=posts:read&id=of-a-thief&step=create");
     "confirmSignOut" [Session] 200 |f| "/signout/confirmation", Body::Form("csrf=x");
     "submitDevice" [Session] 303 |f| "/device", Body::Form("csrf=x&user_code=BCDF-GHJK");
     "confirmDevice" [Session] 303 |f| "/device/confirmation", Body::Form("decision=allow&csrf=x&request=x");

@@ -225,7 +225,7 @@ impl Route {
     /// whose user has not decided gets an error.
     fn expect_success(&self, reply: &Reply) {
         let expected_error = match self.case {
-            "too early" | "changed since" | "retired before" => 409,
+            "too early" | "changed since" | "retired before" | "unknown change" => 409,
             "device code, pending" => 400,
             _ => 0,
         };

@@ -129,11 +129,14 @@ impl<'w> Walk<'w> {
     /// Expects that the Tab key reaches every link, field and button, and that a focused element has an outline.
     async fn check_keyboard(&self, what: &str) {
         // Forms in a closed `details` are not visible.
-        const BLUR: &str = "document.activeElement.blur(); window.reached = new Set();
-            const elements = document.querySelectorAll('a[href], button, input:not([type=hidden]):not([hidden]), select, summary');
-            window.visible = [...elements].filter(element => element.checkVisibility());
+        const BLUR: &str = r#"document.activeElement.blur(); window.reached = new Set();
+            const elements = document.querySelectorAll('a[href], button, input:not([type=hidden]):not([hidden]), select, summary, textarea');
+            // The keyboard reaches the chosen one of a group of radio buttons, or else the first.
+            const isReached = element => element.type !== 'radio' || element ===
+                (document.querySelector(`input[name="${element.name}"]:checked`) ?? document.querySelector(`input[name="${element.name}"]`));
+            window.visible = [...elements].filter(element => element.checkVisibility() && isReached(element));
             window.order = [];
-            return window.visible.length;";
+            return window.visible.length;"#;
         const REACHED: &str = "const element = document.activeElement;
             if (element !== document.body) {
                 window.reached.add(element);

@@ -25,7 +25,14 @@ async fn change(browser: &mut Browser, app: &App, name: &str) -> Page {
     let page = browser.open(&path_of(app)).await;
     assert_eq!(page.reply.status, 200, "{}", page.reply);
     let action = format!("{}/changes", path_of(app));
-    post(browser, &page, &action, &[("change", name)]).await
+    let version = page.hidden("version").unwrap();
+    post(
+        browser,
+        &page,
+        &action,
+        &[("change", name), ("version", &version)],
+    )
+    .await
 }
 
 /// The texts that the page shows to be copied.
@@ -40,10 +47,29 @@ fn copied(page: &Page) -> Vec<String> {
 /// Creates an app by the form and its review.
 async fn create(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
     let form = browser.open(NEW).await;
-    expect_words(&form, 200, "What is it?");
+    expect_words(&form, 200, "Type of the app");
     let review = post(browser, &form, NEW, fields).await;
     expect_words(&review, 200, "Create this app?");
-    browser.submit(&review, &[("step", "create")]).await
+    let names = ["type", "name", "redirect_uris", "scope", "first_party", "id"];
+    let values = names.map(|name| (name, review.hidden(name).unwrap()));
+    let mut fields: Vec<(&str, &str)> = values
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let edited = post(
+        browser,
+        &review,
+        NEW,
+        &[&fields[..], &[("step", "edit")]].concat(),
+    )
+    .await;
+    expect_words(&edited, 200, "Type of the app");
+    fields.push(("step", "create"));
+    let created = post(browser, &review, NEW, &fields).await;
+    // The form that is sent again, by a reload, creates no other app.
+    let again = post(browser, &review, NEW, &fields).await;
+    assert_eq!(again.reply.status, 409, "{}", again.reply);
+    created
 }
 
 async fn an_administrator_creates_apps(world: SharedWorld) {
@@ -70,7 +96,7 @@ async fn an_administrator_creates_apps(world: SharedWorld) {
     "https://shop.test/cb".clone_into(&mut app.redirect_uri);
     app.tokens(&user, "posts:read").await;
     let page = browser.open(&path_of(&app)).await;
-    expect_words(&page, 200, "Users who gave it access: 1.");
+    expect_words(&page, 200, "Users who gave this app access: 1.");
     expect_words(&page, 200, "https://shop.test/other");
     assert!(!page.reply.text().contains(&secret), "{}", page.reply);
     // A public app has no secret.
@@ -83,7 +109,7 @@ async fn an_administrator_creates_apps(world: SharedWorld) {
     ];
     let created = create(&mut browser, &fields).await;
     assert_eq!(copied(&created).len(), 1, "{}", created.reply);
-    expect_words(&created, 200, "It has no secret");
+    expect_words(&created, 200, "The app has no secret.");
 }
 
 async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
@@ -95,7 +121,7 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
             "",
             "https://app.test/cb",
             "posts:read",
-            "Choose what kind of app it is.",
+            "Choose the type of the app.",
         ),
         (
             "web",
@@ -109,7 +135,7 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
             "service",
             "https://app.test/cb",
             "posts:read",
-            "This is not possible",
+            "The app cannot be registered like this.",
         ),
         ("spa", "https://app.test/cb", "posts:fly", "the scope has an"),
     ] {
@@ -134,6 +160,12 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let rotated = change(&mut browser, &app, "rotate-secret").await;
     expect_words(&rotated, 200, "The new secret");
     let [_, secret] = copied(&rotated).try_into().unwrap();
+    // The form that is sent again, by a reload, does not end the secret that the app uses.
+    let action = format!("{}/changes", path_of(&app));
+    let page = browser.open(&path_of(&app)).await;
+    let repeated = [("change", "rotate-secret"), ("version", "")];
+    let again = post(&mut browser, &page, &action, &repeated).await;
+    assert_eq!(again.reply.status, 409, "{}", again.reply);
     for secret in [&secret, app.secret.as_ref().unwrap()] {
         let app = App {
             secret: Some(secret.clone()),

@@ -64,8 +64,8 @@ async fn an_administrator_finds_a_user(world: SharedWorld) {
         .await;
     expect_words(&none, 200, "No user fits these conditions.");
     let refused = browser.open(&format!("{PATH}?email=ann&disabled=perhaps")).await;
-    expect_words(&refused, 200, "\"ann\" is no such value");
-    expect_words(&refused, 200, "\"perhaps\" is no such value");
+    expect_words(&refused, 200, "\"ann\" is not valid, and was ignored");
+    expect_words(&refused, 200, "\"perhaps\" is not valid, and was ignored");
     let unknown = browser.open(&format!("{PATH}/1000000000")).await;
     assert_eq!(unknown.reply.status, 404, "{}", unknown.reply);
     // A program gets the account from the same path.
@@ -89,7 +89,9 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         &app.id,
         "Read posts, including your drafts",
         "authn_mfa_enabled",
-        "ends its sessions (1) and the access of its apps (1)",
+        "The sessions (1) and the access of connected apps (1)",
+        "users disable --email",
+        &format!("-X POST {}{}/disablements", world.base(), path_of(&user)),
         "All events of this user",
         &format!("{}{}", world.base(), path_of(&user)),
     ] {
@@ -128,30 +130,29 @@ async fn an_administrator_ends_what_belongs_to_a_user(world: SharedWorld) {
         .find(|session| session["current"] == true)
         .unwrap()["id"]
         .to_string();
-    expect_changed(&mut browser, &user, "end-session", &[("object", &session)]).await;
+    expect_changed(&mut browser, &user, "end-session", &[("ended", &session)]).await;
     elsewhere.get("/me").await.expect_error(401, "unauthenticated");
     user.get("/me").await.expect(200);
-    let consents = admin
-        .get(&format!("/admin/consents?user_id={}", user.id))
-        .await
-        .expect(200)
-        .json();
-    let consent = consents["items"][0]["id"].as_str().unwrap().to_owned();
-    expect_changed(&mut browser, &user, "revoke-consent", &[("object", &consent)]).await;
+    expect_changed(&mut browser, &user, "revoke-consent", &[("ended", &app.id)]).await;
     tokens.expect_revoked(&world, &app).await;
     expect_changed(&mut browser, &user, "sign-out", &[]).await;
     user.get("/me").await.expect_error(401, "unauthenticated");
-    // What has ended before, and what belongs to nobody, is in the list no more.
-    for (name, object) in [
+    // What has ended before, and what belongs to nobody or to another user, is not in the list.
+    let stranger = world.user().await;
+    let sessions = stranger.get("/me/sessions").await.expect(200).json();
+    let of_stranger = sessions["items"][0]["id"].to_string();
+    for (name, ended) in [
         ("end-session", session.as_str()),
+        ("end-session", &of_stranger),
         ("end-session", "x"),
-        ("revoke-consent", &consent),
+        ("revoke-consent", &app.id),
         ("become-owner", ""),
         ("reset-second-factor", ""),
     ] {
-        let refused = change(&mut browser, &user, name, &[("object", object)]).await;
+        let refused = change(&mut browser, &user, name, &[("ended", ended)]).await;
         assert_eq!(refused.reply.status, 409, "{name}: {}", refused.reply);
     }
+    stranger.get("/me").await.expect(200);
 }
 
 async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
@@ -169,8 +170,13 @@ async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
     world.anyone().login(&user.email, PASSWORD).await.expect(429);
     expect_changed(&mut browser, &user, "unlock", &[]).await;
     world.anyone().login(&user.email, PASSWORD).await.expect(200);
-    let shown = change(&mut browser, &user, "set-password", &[]).await;
-    expect_words(&shown, 200, "The initial password");
+    let page = browser.open(&path_of(&user)).await;
+    let version = page.hidden("version").unwrap();
+    let shown = change(&mut browser, &user, "set-password", &[("version", &version)]).await;
+    expect_words(&shown, 200, &format!("Initial password of {}", user.email));
+    // The form that is sent again, by a reload, does not replace the password that was shown.
+    let again = change(&mut browser, &user, "set-password", &[("version", &version)]).await;
+    assert_eq!(again.reply.status, 409, "{}", again.reply);
     let html = shown.reply.text();
     let (_, rest) = html.split_once("<code data-copy>").unwrap();
     let (password, _) = rest.split_once('<').unwrap();

@@ -3,12 +3,13 @@
 use super::Administrator;
 use crate::app::App;
 use crate::http::paths;
-use audit::events::list::{Filter, ListQuery, SecurityEvent, Tail};
+use audit::events::list::{Filter, ListQuery, SecurityEvent, Tail, newest_id};
+use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -17,12 +18,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until};
 use web::body::Authorization as _;
 use web::headers::single;
-use web::{Code, Error};
+use web::{Code, Error, SmallStream};
 
 /// The time between two searches for new events.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The longest life of a stream, in seconds. A browser connects again, and the program can stop meanwhile.
-const MAX_LIFETIME: i64 = 30;
+/// The longest life of a stream, in seconds. A browser connects again. A program that stops waits a little longer than that for its
+/// responses.
+const MAX_SECONDS: i64 = 15;
 /// The time without an event after which a comment keeps the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// The time after which a browser connects again.
@@ -37,8 +39,8 @@ pub(crate) const MAX_STREAMS: usize = 50;
 pub(crate) struct StreamQuery {
     /// The id of the event after which the stream begins. By default it begins with the events that are recorded from now on.
     after: Option<i64>,
-    /// The number of seconds after which the stream ends, 30 by default and at most.
-    #[param(maximum = 30)]
+    /// The number of seconds after which the stream ends, 15 by default and at most.
+    #[param(maximum = 15)]
     seconds: Option<i64>,
 }
 
@@ -47,19 +49,19 @@ pub(crate) struct StreamQuery {
 #[into_params(parameter_in = Header)]
 #[allow(dead_code, reason = "the handler reads it among the headers")]
 pub(crate) struct StreamHeader {
-    /// The id of the last event that the client received.
+    /// The `id` of the last message that the client received.
     #[param(rename = "Last-Event-ID")]
     last_event_id: Option<i64>,
 }
 
-/// A stream to one client.
-struct Stream {
+/// A stream of events to one client.
+struct EventStream {
     app: App,
     administrator: Administrator,
     filter: Filter,
     tail: Tail,
-    /// The events that are to be sent.
-    queue: VecDeque<SecurityEvent>,
+    /// The messages that are to be sent.
+    queue: VecDeque<Event>,
     next_search: Instant,
     end: Instant,
     _permit: OwnedSemaphorePermit,
@@ -67,9 +69,10 @@ struct Stream {
 
 /// Follow the security events
 ///
-/// Returns the events that fit the conditions, each within about a second after it was recorded. The `id` of a message is that of its event,
-/// and its data is the event as the list has it. A client that connects again with `Last-Event-ID` misses none. The stream ends after 30
-/// seconds, or when the administrator is signed out. A process has at most 50 streams. Invalid query parameters are ignored.
+/// Returns the events that fit the conditions, each within about a second after it was recorded. The data of a message is the event as the
+/// list has it, and the `id` of a message is a position. A client that connects again with this position as `Last-Event-ID` misses no event,
+/// and may get one again; the `id` in the data tells. The stream ends after 15 seconds, or when the administrator is signed out. A process has
+/// at most 50 streams. Invalid query parameters are ignored.
 #[utoipa::path(
     get, path = paths::ADMIN_EVENTS_STREAM, operation_id = "followSecurityEvents", tag = "Pages",
     params(Filter, StreamQuery, StreamHeader),
@@ -87,67 +90,81 @@ pub(crate) async fn follow(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Error> {
     let query = query.unwrap_or_default();
-    let mut numbers = Query::read(&query);
-    let lifetime = numbers
-        .number("seconds")
-        .unwrap_or(MAX_LIFETIME)
-        .min(MAX_LIFETIME);
-    let last = single(&headers, "last-event-id").and_then(|id| id.parse().ok());
-    let after = last.or_else(|| numbers.number("after"));
+    let mut parameters = Query::read(&query);
+    let seconds = parameters.number("seconds").unwrap_or(MAX_SECONDS);
+    let end = Duration::from_secs(seconds.clamp(0, MAX_SECONDS).unsigned_abs());
+    let position = single(&headers, "last-event-id").and_then(|id| id.parse().ok());
+    let position = position.filter(|id: &i64| *id >= 0);
     let permit = app.event_streams.clone().try_acquire_owned();
     let permit = permit.map_err(|_| too_many())?;
+    let tail = match (parameters.number("after"), position) {
+        (after, Some(position)) => Tail::resumed(after.unwrap_or_default(), position),
+        (Some(after), None) => Tail::after(after),
+        (None, None) => Tail::after(newest_id(&app.identity.db).await?),
+    };
+    let opening = Event::default().retry(RETRY).id(tail.position().to_string());
     let now = Instant::now();
-    let stream = Stream {
+    let events = EventStream {
         filter: ListQuery::parse(&query).filter,
-        tail: Tail::begin(&app.identity.db, after).await?,
+        tail,
         administrator,
-        queue: VecDeque::new(),
+        queue: [opening].into(),
         next_search: now,
-        end: now + Duration::from_secs(lifetime.unsigned_abs()),
+        end: now + end,
         _permit: permit,
         app,
     };
-    let events = stream::unfold(stream, |mut stream| async move {
-        let event = stream.next().await?;
-        Some((Ok::<_, Infallible>(message(&event)), stream))
+    let messages = stream::unfold(events, |mut events| async move {
+        let message = events.next().await?;
+        Some((Ok::<_, Infallible>(message), events))
     });
-    let first = stream::once(async { Ok(Event::default().retry(RETRY).comment("begin")) });
-    let events = first.chain(events);
-    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
     // Proxies that collect responses before they send them leave this one alone.
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    Ok((headers, Sse::new(events).keep_alive(keep_alive)).into_response())
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE);
+    let messages = Sse::new(messages).keep_alive(keep_alive);
+    Ok((Extension(SmallStream), headers, messages).into_response())
 }
 
-impl Stream {
-    /// Returns the next event, or `None` at the end of the stream.
-    async fn next(&mut self) -> Option<SecurityEvent> {
+impl EventStream {
+    /// Returns the next message, or `None` at the end of the stream.
+    async fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some(event) = self.queue.pop_front() {
-                return Some(event);
+            if let Some(message) = self.queue.pop_front() {
+                return Some(message);
             }
             if self.next_search > self.end {
                 return None;
             }
             sleep_until(self.next_search).await;
-            self.next_search = Instant::now() + POLL_INTERVAL;
             self.administrator.check_again(&self.app).await.ok()?;
-            match self.tail.read(&self.app.identity.db, &self.filter).await {
-                Ok(events) => self.queue.extend(events),
+            let former = self.tail.position();
+            let (events, is_full) = match self.tail.read(&self.app.identity.db, &self.filter).await {
+                Ok(read) => read,
                 Err(error) => {
                     tracing::warn!(%error, "a stream of security events ended");
                     return None;
                 }
+            };
+            let position = self.tail.position().to_string();
+            if events.is_empty() && self.tail.position() != former {
+                // The client connects again where this stream has come, although no event fits.
+                self.queue.push_back(Event::default().id(position.clone()));
+            }
+            let messages = events.iter().map(|event| message(event, &position));
+            self.queue.extend(messages);
+            if !is_full {
+                self.next_search = Instant::now() + POLL_INTERVAL;
             }
         }
     }
 }
 
-fn message(event: &SecurityEvent) -> Event {
-    let message = Event::default().id(event.id.to_string());
+/// Returns the message about an event. Its id is the position of the stream.
+fn message(event: &SecurityEvent, position: &str) -> Event {
+    let message = Event::default().id(position);
     message
         .json_data(event)
         .unwrap_or_else(|_| Event::default().comment("an event that cannot be written"))

@@ -141,7 +141,7 @@ pub(crate) async fn change(
     let id = id.or_not_found().map_err(|_| no_such_client())?;
     let path = paths::of_client(id.as_ref());
     let administrator = of_administrator(&context, &session);
-    let error = match apply(&app, id.as_ref(), &fields.change, &administrator).await {
+    let error = match apply(&app, id.as_ref(), &fields, &administrator).await {
         Ok(None) => return Ok(see_other_after(Notice::AppChanged, &path)),
         Ok(Some(secret)) => return Ok(pages::client_secret(id.as_ref(), &secret, &path)),
         Err(FormError::Final(response)) => return Ok(response),
@@ -157,15 +157,22 @@ pub(crate) async fn change(
 async fn apply(
     app: &App,
     id: &str,
-    change: &str,
+    fields: &ClientChangeForm,
     context: &RequestContext,
 ) -> Result<Option<Secret>, FormError> {
     let (db, revocations) = (&app.identity.db, &app.identity.revocations);
-    let change = ClientChange::named(change).ok_or_else(|| Error::NotFound(id.to_owned()))?;
+    let change = ClientChange::named(&fields.change).ok_or_else(|| Error::NotFound(id.to_owned()))?;
     match change {
         ClientChange::Disable => drop(disable(db, revocations, id, context).await?),
         ClientChange::Enable => drop(enable(db, id, context).await?),
         ClientChange::RotateSecret => {
+            // A form that is sent again would end the secret that the app still uses.
+            let client = clients::find(db, id).await.map_err(Error::from)?;
+            let newest =
+                client.and_then(|client| client.secrets.iter().next().map(|secret| secret.created_at));
+            if newest.is_some_and(|newest| newest.to_string() != fields.version) {
+                return Err(Error::NotFound(id.to_owned()).into());
+            }
             let (_, secret) = rotate_secret(db, id, DEFAULT_OVERLAP, context).await?;
             return Ok(Some(secret));
         }

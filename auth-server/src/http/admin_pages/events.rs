@@ -24,7 +24,10 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     require_administrator(session, paths::ADMIN_EVENTS, query.signed_in.is_some())?;
     let list = ListQuery::parse(list.as_deref().unwrap_or_default());
+    // Before the list, so that no event is recorded between the two.
+    let newest = list::newest_id(&app.identity.db).await?;
     let page = list::page(&app.identity.db, &list).await?;
+    let has_newest = page.is_first && list.page.order != Some(Order::Ascending);
     Ok(pages::security_events(&pages::SecurityEventsPage {
         events: &page.items,
         filter: &list.filter,
@@ -33,8 +36,10 @@ pub(crate) async fn show(
         list_url: &list
             .page
             .url(&app.policy.url(paths::ADMIN_EVENTS), None, Direction::Next),
-        live_query: (page.is_first && list.page.order != Some(Order::Ascending))
-            .then(|| list.page.query_string(None, Direction::Next)),
+        live_path: has_newest.then(|| {
+            let condition = list.page.query_string(None, Direction::Next);
+            format!("{}?after={newest}&{condition}", paths::ADMIN_EVENTS_STREAM)
+        }),
         now: context.now,
     }))
 }

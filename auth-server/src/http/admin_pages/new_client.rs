@@ -82,6 +82,9 @@ pub(crate) async fn submit(
         scope: &fields.scope,
         first_party: fields.first_party == "yes",
     };
+    if fields.step == "edit" {
+        return Ok(renderer.show(|form| pages::new_client(&NewClientPage { form, entered })));
+    }
     let registration = match read(&fields, &app.grants.issuer) {
         Ok(registration) => registration,
         Err(error) => {
@@ -108,13 +111,17 @@ pub(crate) async fn submit(
 
 /// Reads the registration in a form, and checks it.
 fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError> {
+    let id = match fields.step.as_str() {
+        "create" => fields.id.clone(),
+        _ => random::uuid(),
+    };
     let kind = ClientType::named(&fields.kind);
     let kind = kind.ok_or_else(|| FormError::invalid(&text::of("new-app-type-missing")))?;
     let scope: Result<Scope, _> = fields.scope.parse();
     let scope = scope.map_err(|error| Error::Invalid(format!("the scope has an {error}")))?;
     let uris = fields.redirect_uris.lines().map(str::trim);
     let registration = Registration {
-        id: random::uuid(),
+        id,
         name: fields.name.trim().to_owned(),
         kind,
         redirect_uris: uris.filter(|uri| !uri.is_empty()).map(str::to_owned).collect(),

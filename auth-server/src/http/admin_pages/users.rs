@@ -153,7 +153,9 @@ pub(crate) async fn change(
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
         Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &path_of(id))),
-        Ok(Some(initial)) => return Ok(pages::initial_password(&initial, &path_of(id))),
+        Ok(Some((email, initial))) => {
+            return Ok(pages::initial_password(&email, &initial, &path_of(id)));
+        }
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,
     };
@@ -163,24 +165,15 @@ pub(crate) async fn change(
     Ok(renderer.show_again(error, |form| overview.page(&app, form, &session, &context)))
 }
 
-/// Makes the change that a form asks for. Returns the initial password, if it is one that was generated.
+/// Makes the change that a form asks for. Returns the address of the account and the initial password, if one was generated.
 async fn apply(
     identity: &Identity,
     id: i64,
     fields: &UserChangeForm,
     context: &RequestContext,
-) -> Result<Option<Secret>, FormError> {
+) -> Result<Option<(String, Secret)>, FormError> {
     let (db, revocations, mails) = (&identity.db, &identity.revocations, &identity.mails);
     let change = UserChange::named(&fields.change).ok_or(Error::NotFound)?;
-    if matches!(change, UserChange::EndSession) {
-        let session = fields.object.parse().map(Id::get).map_err(|_| Error::NotFound)?;
-        administration::end_session(db, revocations, session, context).await?;
-        return Ok(None);
-    }
-    if matches!(change, UserChange::RevokeConsent) {
-        administration::revoke_consent(identity, &fields.object, context).await?;
-        return Ok(None);
-    }
     let account = find_to_change(db, id, context).await?;
     match change {
         UserChange::Disable => drop(administration::disable(db, revocations, id, context).await?),
@@ -194,12 +187,21 @@ async fn apply(
             drop(administration::set_role(db, revocations, &account, role, context).await?);
         }
         UserChange::SetPassword => {
+            // A form that is sent again must not replace the password that the administrator has just been shown.
+            if fields.version != account.user.updated_at.to_string() {
+                return Err(Error::NotFound.into());
+            }
             let (password, secret) = identity.passwords.generate().await?;
             administration::set_password(db, revocations, mails, id, &password, context).await?;
-            return Ok(Some(secret));
+            return Ok(Some((account.user.email, secret)));
         }
-        // Handled above.
-        UserChange::EndSession | UserChange::RevokeConsent => {}
+        UserChange::EndSession => {
+            let session = fields.ended.parse().map(Id::get).map_err(|_| Error::NotFound)?;
+            administration::end_session_of(db, revocations, id, session, context).await?;
+        }
+        UserChange::RevokeConsent => {
+            administration::revoke_consent_of(identity, id, &fields.ended, context).await?;
+        }
     }
     Ok(None)
 }

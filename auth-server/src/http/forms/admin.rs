@@ -37,9 +37,12 @@ pub(crate) struct UserChangeForm {
     /// The change: `disable`, `enable`, `sign-out`, `unlock`, `reset-second-factor`, `set-password`, `end-session`, `revoke-consent`, or
     /// `role-` with the name of a role.
     pub(crate) change: String,
-    /// The id of the session or of the consent, if one ends.
+    /// The id of the session that ends, or of the app that loses access, for `end-session` and `revoke-consent`.
     #[serde(default)]
-    pub(crate) object: String,
+    pub(crate) ended: String,
+    /// The time of the last change of the account that the page showed, for `set-password`.
+    #[serde(default)]
+    pub(crate) version: String,
     /// The value of the csrf cookie.
     csrf: String,
     /// The id of the administrator to whom the form was shown.
@@ -51,6 +54,9 @@ pub(crate) struct UserChangeForm {
 pub(crate) struct ClientChangeForm {
     /// The change: `disable`, `enable` or `rotate-secret`.
     pub(crate) change: String,
+    /// The time at which the newest secret that the page showed was made, for `rotate-secret`.
+    #[serde(default)]
+    pub(crate) version: String,
     /// The value of the csrf cookie.
     csrf: String,
     /// The id of the administrator to whom the form was shown.
@@ -72,8 +78,10 @@ pub(crate) struct NewClientForm {
     pub(crate) scope: String,
     /// `yes` if the operator of this issuer runs the app.
     pub(crate) first_party: String,
-    /// `create` after the review.
+    /// `create` after the review, and `edit` to go back to the form.
     pub(crate) step: String,
+    /// The `client_id` that the review showed, so that a form that is sent again creates no other app.
+    pub(crate) id: String,
     /// The value of the csrf cookie.
     csrf: String,
     /// The id of the administrator to whom the form was shown.

@@ -1,6 +1,6 @@
 //! The pages of the apps, for administrators.
 
-use super::{EventItem, InTerminal, counted, event_items, quoted};
+use super::{EventItem, InTerminal, counted, event_items, program, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
@@ -32,6 +32,8 @@ struct ClientsTemplate<'a> {
     states: [(&'static str, String, bool); 2],
     clients: Vec<ClientItem<'a>>,
     links: &'a Links,
+    /// Whether the form has a condition.
+    has_condition: bool,
     new_client: &'static str,
     in_terminal: InTerminal,
 }
@@ -70,6 +72,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
         ],
         clients: clients.collect(),
         links: &page.links,
+        has_condition: query.kind.is_some() || query.first_party.is_some() || query.disabled.is_some(),
         new_client: paths::ADMIN_NEW_CLIENT,
         in_terminal: InTerminal::new("clients list", &quoted(page.list_url)),
     };
@@ -91,7 +94,7 @@ pub(super) fn kind_in_words(kind: ClientType) -> String {
 fn tags(client: &Client) -> Vec<String> {
     let tags = [
         (client.disabled_at.is_some(), text::of("user-disabled")),
-        (client.first_party, text::of("client-first-party")),
+        (client.first_party, text::of("client-own")),
         (
             client.origin == ClientOrigin::Registration,
             text::of("client-registered-itself"),
@@ -160,8 +163,12 @@ struct ClientTemplate<'a> {
     scopes: Vec<(&'static str, String)>,
     secrets: Vec<SecretItem>,
     changes: Vec<ChangeItem>,
-    /// The number of users who gave the app access.
-    users: String,
+    /// The number of users who gave the app access, if it asks for that.
+    users: Option<String>,
+    /// The time at which the newest secret was made, which tells whether a form is sent again.
+    version: String,
+    /// The command that makes other changes.
+    update_command: String,
     sign_in: Option<&'a str>,
     path: &'a str,
     events: Vec<EventItem<'a>>,
@@ -181,17 +188,23 @@ struct ChangeItem {
     label: String,
     effect: Text<'static>,
     is_dangerous: bool,
+    in_terminal: InTerminal,
 }
 
 /// Renders the page of one app.
 pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     let client = page.client;
-    let users = counted(page.consents.items.len());
-    let secrets = client.secrets.iter().map(|secret| SecretItem {
+    let asks_for_consent = !client.first_party && client.kind != ClientType::Service;
+    let is_valid = |end: Option<Timestamp>| end.is_none_or(|end| end > page.now);
+    let secrets = client.secrets.iter().filter(|secret| is_valid(secret.expires_at));
+    let secrets = secrets.map(|secret| SecretItem {
         created_at: secret.created_at,
         last_used_at: secret.last_used_at,
         expires_at: secret.expires_at,
     });
+    let newest = client.secrets.iter().next();
+    let version = newest.map(|secret| secret.created_at.to_string());
+    let id = quoted(&client.id);
     let template = ClientTemplate {
         form: page.form,
         client,
@@ -199,8 +212,10 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         tags: tags(client),
         scopes: crate::pages::in_words(client.scope),
         secrets: secrets.collect(),
-        changes: possible_changes(client, &users),
-        users,
+        changes: possible_changes(client, page.url),
+        users: asks_for_consent.then(|| counted(page.consents.items.len())),
+        version: version.unwrap_or_default(),
+        update_command: format!("{} clients update {id} --help", program()),
         sign_in: page.sign_in.as_deref(),
         path: page.path,
         events: event_items(page.events),
@@ -211,37 +226,37 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     render(&client.name, &template)
 }
 
-/// Returns the changes that make sense for an app as it is, to which this number of users has given access.
-fn possible_changes(client: &Client, users: &str) -> Vec<ChangeItem> {
-    let change = |change: ClientChange, label: Text<'_>, effect: Text<'static>, is_dangerous| ChangeItem {
-        name: change.as_str(),
-        label: label.plain(),
-        effect: effect.with("users", users),
-        is_dangerous,
-    };
+/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`.
+fn possible_changes(client: &Client, url: &str) -> Vec<ChangeItem> {
+    let id = quoted(&client.id);
+    let change =
+        |change: ClientChange, (label, effect): (Text<'_>, Text<'static>), command: &str, call: &str| {
+            let call = format!("-X POST {}/{call}", quoted(url));
+            ChangeItem {
+                name: change.as_str(),
+                label: label.plain(),
+                effect,
+                is_dangerous: change == ClientChange::Disable,
+                in_terminal: InTerminal::new(&format!("clients {command} {id}"), &call),
+            }
+        };
     let has_secret = client.secrets.iter().next().is_some();
     let rotation = has_secret.then(|| {
-        let effect = text::of("client-rotate-secret-effect");
-        change(
-            ClientChange::RotateSecret,
+        let texts = (
             text::of("client-rotate-secret"),
-            effect,
-            false,
-        )
+            text::of("client-rotate-secret-effect"),
+        );
+        change(ClientChange::RotateSecret, texts, "rotate-secret", "secrets")
     });
     let state = match client.disabled_at {
-        Some(_) => change(
-            ClientChange::Enable,
-            text::of("user-enable"),
-            text::of("client-enable-effect"),
-            false,
-        ),
-        None => change(
-            ClientChange::Disable,
-            text::of("user-disable"),
-            text::of("client-disable-effect"),
-            true,
-        ),
+        Some(_) => {
+            let texts = (text::of("client-enable"), text::of("client-enable-effect"));
+            change(ClientChange::Enable, texts, "enable", "enablements")
+        }
+        None => {
+            let texts = (text::of("client-disable"), text::of("client-disable-effect"));
+            change(ClientChange::Disable, texts, "disable", "disablements")
+        }
     };
     rotation.into_iter().chain([state]).collect()
 }

@@ -104,26 +104,34 @@ struct ClientSecretTemplate<'a> {
     id: &'a str,
     /// The secret, which is shown once.
     secret: Option<&'a str>,
+    /// Whether the app had a secret before.
+    is_rotation: bool,
     /// The path of the page of the app.
     next: &'a str,
 }
 
 /// Renders a new app with its secret, if it has one, and a link to the page with the path `next`.
 pub(crate) fn client_created(id: &str, secret: Option<&Secret>, next: &str) -> Response {
-    secret_page(&text::of("new-app-created"), id, secret, next)
+    secret_page(&text::of("new-app-created"), id, (secret, false), next)
 }
 
 /// Renders the new secret of an app, and a link to the page with the path `next`.
 pub(crate) fn client_secret(id: &str, secret: &Secret, next: &str) -> Response {
-    secret_page(&text::of("client-new-secret"), id, Some(secret), next)
+    secret_page(&text::of("client-new-secret"), id, (Some(secret), true), next)
 }
 
-fn secret_page(title: &Text<'_>, id: &str, secret: Option<&Secret>, next: &str) -> Response {
+fn secret_page(
+    title: &Text<'_>,
+    id: &str,
+    (secret, is_rotation): (Option<&Secret>, bool),
+    next: &str,
+) -> Response {
     let title = title.plain();
     let template = ClientSecretTemplate {
         title: &title,
         id,
         secret: secret.map(Secret::expose),
+        is_rotation,
         next,
     };
     render(&title, &template)

@@ -21,8 +21,8 @@ pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) links: Links,
     /// The URL of the list with its condition.
     pub(crate) list_url: &'a str,
-    /// The query string of the condition, if the page has the newest events.
-    pub(crate) live_query: Option<String>,
+    /// The path of the stream of the events that follow those of the page, if it has the newest ones.
+    pub(crate) live_path: Option<String>,
     pub(crate) now: Timestamp,
 }
 
@@ -37,16 +37,12 @@ struct SecurityEventsTemplate<'a> {
     refusals: Vec<Text<'a>>,
     events: Vec<EventItem<'a>>,
     links: &'a Links,
-    /// The stream of new events, if the page has the newest ones.
-    live: Option<Live>,
+    /// The path of the stream of new events, if the page has the newest ones.
+    live_path: Option<&'a str>,
+    /// The path of the script that shows them.
+    live_script: &'a str,
     in_terminal: InTerminal,
     now: Timestamp,
-}
-
-/// A stream of new events, with the script that shows them.
-struct Live {
-    path: String,
-    script: String,
 }
 
 /// A field of the form that selects events.
@@ -108,6 +104,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         address: Selection::of_text("address", event.address.as_deref()),
     });
     let fields = fields(page);
+    let brand = presentation::brand();
     let template = SecurityEventsTemplate {
         names: EventName::ALL,
         outcomes: [
@@ -119,7 +116,8 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         fields,
         events: events.collect(),
         links: &page.links,
-        live: live(page),
+        live_path: page.live_path.as_deref(),
+        live_script: &brand.events_script_path,
         in_terminal: InTerminal::new(&command(page.filter), &quoted(page.list_url)),
         now: page.now,
     };
@@ -130,19 +128,6 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         &format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"),
     );
     response
-}
-
-/// Returns the stream of the events that follow those of the page.
-fn live(page: &SecurityEventsPage<'_>) -> Option<Live> {
-    let query = page.live_query.as_deref()?;
-    let newest = page.events.iter().map(|event| event.id).max();
-    let after = newest.map(|id| format!("after={id}"));
-    let query = [Some(query.to_owned()).filter(|query| !query.is_empty()), after];
-    let query: Vec<String> = query.into_iter().flatten().collect();
-    Some(Live {
-        path: format!("{}?{}", paths::ADMIN_EVENTS_STREAM, query.join("&")),
-        script: presentation::brand().events_script_path.clone(),
-    })
 }
 
 /// Returns the fields with the values of the condition, and with those that are invalid, so that they can be corrected.

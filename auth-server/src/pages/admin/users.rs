@@ -1,6 +1,6 @@
 //! The pages of the users, for administrators.
 
-use super::{EventItem, InTerminal, counted, event_items, quoted};
+use super::{EventItem, InTerminal, counted, event_items, program, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text, user_agent};
@@ -14,7 +14,7 @@ use identity::sessions::UserSession;
 use identity::users::Role;
 use identity::users::account::Account;
 use identity::users::list::ListQuery;
-use storage::paging::Page;
+use storage::paging::{PAGE_SIZE, Page};
 use web::Links;
 
 /// The page of all users.
@@ -37,6 +37,7 @@ struct UsersTemplate<'a> {
     refusals: Vec<Text<'a>>,
     users: Vec<UserItem<'a>>,
     links: &'a Links,
+    create_command: String,
     in_terminal: InTerminal,
     now: Timestamp,
 }
@@ -101,6 +102,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
         refusals: refused.collect(),
         users: users.collect(),
         links: &page.links,
+        create_command: format!("{} users create --help", program()),
         in_terminal: InTerminal::new("users list", &quoted(page.list_url)),
         now: page.now,
     };
@@ -156,8 +158,8 @@ pub(crate) enum UserChange {
 }
 
 impl UserChange {
-    /// The changes without an object and a role.
-    const PLAIN: [Self; 8] = [
+    /// All changes but those of the role.
+    const WITHOUT_ROLE: [Self; 8] = [
         Self::Disable,
         Self::Enable,
         Self::SignOut,
@@ -171,7 +173,11 @@ impl UserChange {
     /// Returns the change with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let role = name.strip_prefix("role-").and_then(Role::named);
-        let plain = || Self::PLAIN.into_iter().find(|change| change.name() == name);
+        let plain = || {
+            Self::WITHOUT_ROLE
+                .into_iter()
+                .find(|change| change.name() == name)
+        };
         role.map(Self::Role).or_else(plain)
     }
 
@@ -219,6 +225,31 @@ impl UserChange {
         (label, effect.with("apps", counted(apps)))
     }
 
+    /// Returns the command and the call that make the change to the account with this address, whose URL at the API is `url`.
+    fn in_terminal(self, email: &str, url: &str) -> InTerminal {
+        let (command, call) = match self {
+            Self::Disable => ("disable", format!("-X POST {url}/disablements")),
+            Self::Enable => ("enable", format!("-X POST {url}/enablements")),
+            Self::Unlock => ("unlock", format!("-X DELETE {url}/lockouts")),
+            Self::ResetSecondFactor => ("reset-mfa", format!("-X DELETE {url}/mfa")),
+            Self::SetPassword => ("set-password", format!("-X PUT {url}/password")),
+            Self::Role(role) => {
+                let command = format!(
+                    "users set-role --email {} --role {}",
+                    quoted(email),
+                    role.as_str()
+                );
+                let body = format!("{{\"role\":\"{}\"}}", role.as_str());
+                let call = format!("-X PATCH -H 'Content-Type: application/json' -d '{body}' {url}");
+                return InTerminal::new(&command, &call);
+            }
+            Self::SignOut | Self::EndSession | Self::RevokeConsent => {
+                return InTerminal::call(&format!("-X DELETE {url}/sessions"));
+            }
+        };
+        InTerminal::new(&format!("users {command} --email {}", quoted(email)), &call)
+    }
+
     const fn is_dangerous(self) -> bool {
         !matches!(self, Self::Enable | Self::Unlock)
     }
@@ -255,14 +286,18 @@ struct UserTemplate<'a> {
     is_own: bool,
     sign_in: Option<&'a str>,
     changes: Vec<ChangeItem>,
-    sessions: Vec<SessionItem<'a>>,
+    sessions: Vec<SessionItem>,
     /// The name of the change that ends a session.
     end_session: String,
+    has_more_sessions: bool,
     apps: Vec<AppItem<'a>>,
     /// The name of the change that revokes a consent.
     revoke_consent: String,
+    has_more_apps: bool,
     events: Vec<EventItem<'a>>,
     all_events: String,
+    /// The time of the last change, which tells whether a form is sent again.
+    version: String,
     in_terminal: InTerminal,
     now: Timestamp,
 }
@@ -272,20 +307,21 @@ struct ChangeItem {
     label: String,
     effect: Text<'static>,
     is_dangerous: bool,
+    in_terminal: InTerminal,
 }
 
-struct SessionItem<'a> {
+struct SessionItem {
     id: i64,
     browser: String,
     began: Timestamp,
     last_used: Timestamp,
-    address: &'a str,
+    address: String,
 }
 
 struct AppItem<'a> {
-    id: &'a str,
     name: &'a str,
     client_id: &'a str,
+    path: String,
     scopes: Vec<String>,
 }
 
@@ -301,6 +337,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             label: label.plain(),
             effect,
             is_dangerous: change.is_dangerous(),
+            in_terminal: change.in_terminal(&account.user.email, page.url),
         }
     };
     let template = UserTemplate {
@@ -315,14 +352,14 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         changes: possible_changes(account).into_iter().map(change).collect(),
         sessions: page.sessions.items.iter().map(session_item).collect(),
         end_session: UserChange::EndSession.name(),
+        has_more_sessions: sessions == PAGE_SIZE,
         apps: page.consents.items.iter().map(app_item).collect(),
         revoke_consent: UserChange::RevokeConsent.name(),
+        has_more_apps: apps == PAGE_SIZE,
         events: event_items(page.events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("user_id", &id.to_string())]),
-        in_terminal: InTerminal::new(
-            &format!("users list --email {}", quoted(&account.user.email)),
-            &quoted(page.url),
-        ),
+        version: account.user.updated_at.to_string(),
+        in_terminal: InTerminal::new("users list", &quoted(page.url)),
         now: page.now,
     };
     render(&account.user.email, &template)
@@ -343,22 +380,25 @@ fn possible_changes(account: &Account) -> Vec<UserChange> {
     changes
 }
 
-fn session_item(session: &UserSession) -> SessionItem<'_> {
+fn session_item(session: &UserSession) -> SessionItem {
     let session = &session.session;
     SessionItem {
         id: session.id,
         browser: user_agent::in_words(session.user_agent.as_deref()),
         began: session.created_at,
         last_used: session.last_seen_at,
-        address: session.address.as_deref().unwrap_or_default(),
+        address: session
+            .address
+            .clone()
+            .unwrap_or_else(|| text::of("address-unknown").plain()),
     }
 }
 
 fn app_item(consent: &Consent) -> AppItem<'_> {
     AppItem {
-        id: &consent.id,
         name: &consent.access.client_name,
         client_id: &consent.client_id,
+        path: paths::of_client(&consent.client_id),
         scopes: consent.access.scope.split(' ').map(text::scope).collect(),
     }
 }
@@ -366,18 +406,22 @@ fn app_item(consent: &Consent) -> AppItem<'_> {
 #[derive(Template)]
 #[template(path = "initial_password.html")]
 struct InitialPasswordTemplate<'a> {
+    title: Text<'a>,
     password: &'a str,
     /// The path of the page of the user.
     next: &'a str,
 }
 
-/// Renders an initial password, which is shown once, and a link to the page with the path `next`.
-pub(crate) fn initial_password(password: &Secret, next: &str) -> Response {
+/// Renders an initial password of the account with this address, which is shown once, and a link to the page with the path `next`.
+pub(crate) fn initial_password(email: &str, password: &Secret, next: &str) -> Response {
+    let title = text::of("initial-password").with("email", email);
+    let plain = title.plain();
     let template = InitialPasswordTemplate {
+        title,
         password: password.expose(),
         next,
     };
-    render(&text::of("initial-password").plain(), &template)
+    render(&plain, &template)
 }
 
 #[cfg(test)]
@@ -387,7 +431,7 @@ mod tests {
     #[test]
     fn every_change_is_found_by_its_name() {
         let roles = Role::ALL.map(UserChange::Role);
-        for change in UserChange::PLAIN.into_iter().chain(roles) {
+        for change in UserChange::WITHOUT_ROLE.into_iter().chain(roles) {
             assert_eq!(UserChange::named(&change.name()), Some(change));
         }
         assert_eq!(UserChange::named("role-owner"), None);

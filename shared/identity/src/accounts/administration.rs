@@ -227,6 +227,17 @@ pub async fn end_session(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let user_id = sessions::find_user(db, id).await?.ok_or(Error::NotFound)?;
+    end_session_of(db, revocations, user_id, id, context).await
+}
+
+/// Ends a session of this user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if the user has none with this id.
+pub async fn end_session_of(
+    db: &Db,
+    revocations: &RevocationMirror,
+    user_id: i64,
+    id: i64,
+    context: &RequestContext,
+) -> Result<(), Error> {
     let tx = begin_change_of(db, user_id, context).await?;
     match sessions::revoke(
         tx,
@@ -247,6 +258,20 @@ pub async fn end_session(
 pub async fn revoke_consent(identity: &Identity, id: &str, context: &RequestContext) -> Result<(), Error> {
     let tx = begin(&identity.db, context).await?;
     match consents::revoke_by_id(tx, identity, id, context).await? {
+        true => Ok(()),
+        false => Err(Error::NotFound),
+    }
+}
+
+/// Revokes the consent of a user to the client with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is none.
+pub async fn revoke_consent_of(
+    identity: &Identity,
+    user_id: i64,
+    client_id: &str,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let tx = begin_change_of(&identity.db, user_id, context).await?;
+    match consents::revoke(tx, identity, user_id, client_id, context).await? {
         true => Ok(()),
         false => Err(Error::NotFound),
     }

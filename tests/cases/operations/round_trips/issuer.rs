@@ -65,7 +65,7 @@ routes! {
         f.world.anyone().post("/userinfo").form(&[("access_token", &tokens.access)])
     };
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/events");
-    listSecurityEvents "page" [2 2] |f| f.admin.browser().open_call("/admin/events");
+    listSecurityEvents "page" [3 3] |f| f.admin.browser().open_call("/admin/events");
     followSecurityEvents "session" [4 4] |f| f.admin.get("/admin/events/stream?seconds=0");
     listSigningKeys "session" [2 2] |f| f.admin.get("/admin/keys");
     listSigningKeys "page" [3 3] |f| f.admin.browser().open_call("/admin/keys");
@@ -88,7 +88,7 @@ routes! {
         browser.post(&page.url.join("/admin/keys/retire").unwrap(), &fields).await;
         browser.post_call(&page.url.join("/admin/keys/retire").unwrap(), &fields)
     };
-    changeAccountByForm "unlock" [5 5] |f| {
+    changeAccountByForm "unlock" [8 8] |f| {
         let mut browser = f.admin.browser();
         let path = format!("/admin/users/{}", f.owner.id);
         let page = browser.open(&path).await;
@@ -114,7 +114,7 @@ routes! {
         let app = app.map(|(name, value)| (name.to_owned(), value.to_owned()));
         browser.post_call(&page.url, &[&fields[..], &app].concat())
     };
-    changeClientByForm "unknown change" [4 4] |f| {
+    changeClientByForm "unknown change" [3 3] |f| {
         let mut browser = f.admin.browser();
         let path = format!("/admin/clients/{}", f.app.id);
         let page = browser.open(&path).await;

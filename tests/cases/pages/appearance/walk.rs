@@ -263,7 +263,7 @@ async fn administration(walk: &Walk<'_>) {
     walk.submit(&[], disable, "class=\"success\"").await;
     walk.check("user-disabled").await;
     chromium.press("[popovertarget=dialog-set-password]").await;
-    walk.submit(&[], disable, "data-copy").await;
+    walk.submit(&[], disable, DONE).await;
     walk.check("initial-password").await;
     administration_of_apps(walk).await;
     walk.visit("events", "/admin/events").await;

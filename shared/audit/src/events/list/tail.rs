@@ -10,43 +10,62 @@ sql! {
     AFTER = concat!("SELECT ", columns!(), " FROM security_events WHERE id > $1 ORDER BY id LIMIT 700");
 }
 
+/// The limit in the statement `AFTER`.
+const LIMIT: usize = 700;
 /// The number of ids that are read again: a transaction that got its id earlier may commit later.
 const OVERLAP: i64 = 200;
 
 /// A position in the order of the events.
 #[derive(Debug)]
 pub struct Tail {
-    /// The id after which the tail began.
+    /// The id after which the tail begins.
     begin: i64,
     /// The largest id that was read.
     last: i64,
-    /// The ids that were read, as far as they are read again.
+    /// The ids within the overlap that were read, so that none comes twice.
     seen: BTreeSet<i64>,
 }
 
+/// Returns the id of the newest event, or zero if there is none.
+pub async fn newest_id(db: &Db) -> Result<i64, Error> {
+    let newest = fetch_optional!(db.reader(), (i64,), NEWEST)?;
+    Ok(newest.map_or(0, |(id,)| id))
+}
+
 impl Tail {
-    /// Begins after the event with this id, or else after the newest one.
-    pub async fn begin(db: &Db, after: Option<i64>) -> Result<Self, Error> {
-        let begin = match after {
-            Some(id) => id,
-            None => fetch_optional!(db.reader(), (i64,), NEWEST)?.map_or(0, |(id,)| id),
-        };
-        Ok(Self {
+    /// Begins after the event with this id.
+    pub fn after(begin: i64) -> Self {
+        Self {
             begin,
             last: begin,
             seen: BTreeSet::new(),
-        })
+        }
     }
 
-    /// Returns the events that fit the condition and were recorded since the last call, the oldest first: those among the next 500.
-    pub async fn read(&mut self, db: &Db, filter: &Filter) -> Result<Vec<SecurityEvent>, Error> {
-        let after = self.begin.max(self.last - OVERLAP);
+    /// Goes on at the position `last` of another tail that began after the event with the id `begin`. The events within the overlap come
+    /// again, because the other tail may have missed one among them.
+    pub fn resumed(begin: i64, last: i64) -> Self {
+        Self {
+            last: last.max(begin),
+            ..Self::after(begin)
+        }
+    }
+
+    /// Returns the position: the largest id that was read.
+    pub fn position(&self) -> i64 {
+        self.last
+    }
+
+    /// Reads at most 500 new events, and returns those that fit the condition, the oldest first, and whether there may be more.
+    pub async fn read(&mut self, db: &Db, filter: &Filter) -> Result<(Vec<SecurityEvent>, bool), Error> {
+        let after = self.begin.max(self.last.saturating_sub(OVERLAP));
         let mut events = fetch_all!(db.reader(), SecurityEvent, AFTER, after)?;
+        let is_full = events.len() == LIMIT;
         events.retain(|event| self.seen.insert(event.id));
         let newest = events.iter().map(|event| event.id).max();
         self.last = self.last.max(newest.unwrap_or(self.last));
-        self.seen = self.seen.split_off(&(self.last - OVERLAP));
+        self.seen = self.seen.split_off(&self.last.saturating_sub(OVERLAP));
         events.retain(|event| filter.selects(event));
-        Ok(events)
+        Ok((events, is_full))
     }
 }
