@@ -85,7 +85,7 @@ for (const button of document.querySelectorAll("[data-action=print]")) {
 
 // Browsers let only secure pages write to the clipboard.
 if (navigator.clipboard) {
-  for (const source of document.querySelectorAll("[data-copy]")) {
+  for (const source of document.querySelectorAll("main [data-copy]")) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "small quiet";

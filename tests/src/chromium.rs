@@ -125,10 +125,10 @@ impl Chromium {
             if source.as_str().unwrap().contains(text) {
                 return self.get("/url").await.as_str().unwrap().to_owned();
             }
-            assert!(
-                began.elapsed() < TIMEOUT,
-                "the page never showed {text:?}:\n{source}"
-            );
+            if began.elapsed() >= TIMEOUT {
+                let url = self.get("/url").await;
+                panic!("the page {url} never showed {text:?}:\n{source}");
+            }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -145,6 +145,11 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
     with_query(page, &[&[parameter], further].concat())
 }
 
+/// Returns the path of the user with this id.
+pub(crate) fn of_user(id: i64) -> String {
+    format!("{ADMIN_USERS}/{id}")
+}
+
 /// Returns the path of the client with this id, which may be a URL.
 pub(crate) fn of_client(id: &str) -> String {
     let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();

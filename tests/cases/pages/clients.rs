@@ -1,7 +1,7 @@
 //! The pages of the apps, for administrators.
 
 use super::{expect_redirect, expect_words};
-use tests::{App, Browser, Page, SharedWorld, User, on_every_shape};
+use tests::{App, Browser, Page, SharedWorld, User, eventually, on_every_shape};
 
 const PATH: &str = "/admin/clients";
 const NEW: &str = "/admin/apps/new";
@@ -96,7 +96,7 @@ async fn an_administrator_creates_apps(world: SharedWorld) {
     "https://shop.test/cb".clone_into(&mut app.redirect_uri);
     app.tokens(&user, "posts:read").await;
     let page = browser.open(&path_of(&app)).await;
-    expect_words(&page, 200, "Users who gave this app access: 1.");
+    expect_words(&page, 200, "Users who gave this app access: 1 .");
     expect_words(&page, 200, "https://shop.test/other");
     assert!(!page.reply.text().contains(&secret), "{}", page.reply);
     // A public app has no secret.
@@ -171,8 +171,11 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
             secret: Some(secret.clone()),
             ..app.clone()
         };
-        let call = app.client_call(&world.anyone(), "/introspect", &[("token", &tokens.access)]);
-        call.await.expect(200);
+        eventually("the client is refused", async || {
+            let call = app.client_call(&world.anyone(), "/introspect", &[("token", &tokens.access)]);
+            call.may_fail().await.status == 200
+        })
+        .await;
     }
     let disabled = change(&mut browser, &app, "disable").await;
     expect_redirect(&disabled, &path_of(&app));

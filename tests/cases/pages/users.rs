@@ -64,8 +64,8 @@ async fn an_administrator_finds_a_user(world: SharedWorld) {
         .await;
     expect_words(&none, 200, "No user fits these conditions.");
     let refused = browser.open(&format!("{PATH}?email=ann&disabled=perhaps")).await;
-    expect_words(&refused, 200, "\"ann\" is not valid, and was ignored");
-    expect_words(&refused, 200, "\"perhaps\" is not valid, and was ignored");
+    expect_words(&refused, 200, "ann \" is not valid, and was ignored.");
+    expect_words(&refused, 200, "perhaps \" is not valid, and was ignored.");
     let unknown = browser.open(&format!("{PATH}/1000000000")).await;
     assert_eq!(unknown.reply.status, 404, "{}", unknown.reply);
     // A program gets the account from the same path.
@@ -86,10 +86,9 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         "two-step sign-in",
         "Signed in",
         "Some App",
-        &app.id,
         "Read posts, including your drafts",
         "authn_mfa_enabled",
-        "The sessions (1) and the access of connected apps (1)",
+        "The sessions ( 1 ) and the access of connected apps ( 1 )",
         "users disable --email",
         &format!("-X POST {}{}/disablements", world.base(), path_of(&user)),
         "All events of this user",
@@ -97,6 +96,12 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
     ] {
         expect_words(&page, 200, words);
     }
+    let path = format!("/admin/clients/{}", app.id);
+    assert!(
+        page.links().iter().any(|link| link.path() == path),
+        "{}",
+        page.reply
+    );
     let own = admin.browser().open(&path_of(&admin)).await;
     expect_words(&own, 200, "This is your own account.");
     assert!(!own.reply.text().contains("name=\"change\""), "{}", own.reply);

@@ -93,14 +93,10 @@ impl Overview {
             is_own: session.user.id == self.account.user.id,
             sign_in: (!session.has_recent_sign_in(context.now))
                 .then(|| paths::sign_in(Some(paths::ADMIN_USERS))),
-            url: &app.policy.url(&path_of(self.account.user.id)),
+            url: &app.policy.url(&paths::of_user(self.account.user.id)),
             now: context.now,
         })
     }
-}
-
-fn path_of(id: i64) -> String {
-    format!("{}/{id}", paths::ADMIN_USERS)
 }
 
 /// Shows the page of one user. The operation `readAccount` has the same address, and describes the page.
@@ -152,9 +148,9 @@ pub(crate) async fn change(
     let administrator = of_administrator(&context, &session);
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
-        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &path_of(id))),
+        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &paths::of_user(id))),
         Ok(Some((email, initial))) => {
-            return Ok(pages::initial_password(&email, &initial, &path_of(id)));
+            return Ok(pages::initial_password(&email, &initial, &paths::of_user(id)));
         }
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,

@@ -279,6 +279,7 @@ pub(crate) struct UserPage<'a> {
 struct UserTemplate<'a> {
     form: FormState<'a>,
     id: i64,
+    path: String,
     email: &'a str,
     role: String,
     tags: Vec<String>,
@@ -343,6 +344,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
     let template = UserTemplate {
         form: page.form,
         id,
+        path: paths::of_user(id),
         email: &account.user.email,
         role: role_in_words(account.user.role),
         tags: tags(account),
