@@ -382,6 +382,8 @@ CREATE TABLE refresh_families (
     dpop_jkt TEXT,
     -- The registered redirect URI with which the family began, for a client of client_documents only.
     redirect_uri TEXT,
+    -- The time at which the browser that had the refresh token in a cookie got the cookie of a new family.
+    replaced_at BIGINT,
     CHECK ((revoked_at IS NULL) = (revocation_reason IS NULL))
 );
 CREATE INDEX refresh_families_user_id ON refresh_families (user_id);

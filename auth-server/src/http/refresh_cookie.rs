@@ -16,8 +16,8 @@ use web::{Policy, cookies, csrf};
 /// The path of the token endpoint, below which revocation with the cookie is.
 const PATH: &str = "/token";
 
-/// Returns the refresh token in the client's cookie; `None` if the cookie is missing or repeated. Fails if the anti-forgery
-/// token is missing or wrong, or if the request comes from another origin than the client's.
+/// Returns what [`find`] does. Fails if the anti-forgery token is missing or wrong, or if the request comes from another origin than the
+/// client's.
 pub(super) fn read(
     client: &Client,
     headers: &HeaderMap,
@@ -25,7 +25,12 @@ pub(super) fn read(
 ) -> Result<Option<Secret>, Mismatch> {
     csrf::check_cookie(headers, single(headers, csrf::HEADER))?;
     check_origin(client, headers, policy)?;
-    Ok(cookies::single(headers, &name(client)).map(Secret::new))
+    Ok(find(client, headers))
+}
+
+/// Returns the refresh token in the client's cookie; `None` if the cookie is missing or repeated.
+pub(super) fn find(client: &Client, headers: &HeaderMap) -> Option<Secret> {
+    cookies::single(headers, &name(client)).map(Secret::new)
 }
 
 /// Fails if a browser sent the request from another origin than the client's. Otherwise any page could make the browser

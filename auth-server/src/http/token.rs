@@ -56,8 +56,15 @@ pub(crate) async fn token(State(app): State<App>, Context(context): Context, req
                 return Err(TokenError::MissingProof.into());
             }
             let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
+            let replaced = match client.refresh_cookie && request.grant_type != "refresh_token" {
+                true => refresh_cookie::find(client, headers),
+                false => None,
+            };
             let granted = grant(grants, client, request, key.as_deref(), &context).await;
             let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, client))?;
+            if let Some(replaced) = replaced {
+                grants.record_replaced(client, replaced.expose(), &context).await;
+            }
             let cookie = match client.refresh_cookie {
                 true => refresh_cookie::move_from(&mut tokens, client, grants.lifetimes.refresh.idle),
                 false => None,

@@ -74,6 +74,20 @@ impl Grants {
             .unwrap_or(Err(INVALID_TOKEN))
     }
 
+    /// Records that the browser which sends this refresh token of the client in a cookie gets that of a new family, perhaps of another
+    /// user. A refusal of the token that arrives later does not remove the new cookie then.
+    pub async fn record_replaced(&self, client: &Client, refresh_token: &str, context: &RequestContext) {
+        let Some(id) = self.refresh_tokens.verify(refresh_token) else {
+            return;
+        };
+        let recorded =
+            refresh_families::record_replaced(&self.db, &id.family_id, &client.id, context.now).await;
+        if let Err(error) = recorded {
+            // The code is used up, so the client needs its tokens.
+            tracing::warn!(%error, "the replaced refresh token of a browser was not recorded: its refusal may remove the new cookie");
+        }
+    }
+
     /// Marks a refresh token as used. Returns its family, advanced to the next generation. Returns the same for a used token
     /// if the client may repeat the refresh. Fails if the token is invalid or `scope` exceeds that of the family. Revokes the
     /// family of a reused token.
@@ -110,10 +124,10 @@ impl Grants {
             Some(FoundFamily { family, end }) if family.dpop_jkt.as_deref() == presented.dpop_jkt => end,
             _ => None,
         };
-        let began_after = now.before(COOKIE_RACE);
+        let since = now.before(COOKIE_RACE);
         // A concurrent request may have rotated the token or begun another family. The cookie then has a token of that request.
         let is_useless = client.refresh_cookie
-            && !refresh_families::has_live(&self.db, family_id, &client.id, began_after, now).await?;
+            && !refresh_families::may_be_replaced(&self.db, family_id, &client.id, since, now).await?;
         Err(TokenError::InvalidRefreshToken { end, is_useless })
     }
 

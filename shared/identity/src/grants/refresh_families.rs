@@ -61,8 +61,10 @@ sql! {
         "SELECT ", columns!(), ", last_used_at, idle_expires_at, expires_at
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
-    HAS_LIVE = concat!(
-        "SELECT EXISTS (SELECT 1 FROM refresh_families
+    RECORD_REPLACED = "UPDATE refresh_families SET replaced_at = $3 WHERE id = $1 AND client_id = $2";
+    MAY_BE_REPLACED = concat!(
+        "SELECT EXISTS (SELECT 1 FROM refresh_families WHERE id = $1 AND replaced_at > $3)
+             OR EXISTS (SELECT 1 FROM refresh_families
          WHERE user_id = (SELECT user_id FROM refresh_families AS presented WHERE presented.id = $1) AND client_id = $2
            AND (id = $1 OR created_at > $3) AND idle_expires_at > $4 AND expires_at > $4 AND ", is_unrevoked!(), ")");
     PRUNE = delete_expired!("refresh_families", "id", "expires_at + 0");
@@ -250,16 +252,21 @@ pub async fn find_current(
     }))
 }
 
-/// Returns whether a refresh token of this client can be used that belongs to the family `id`, or to one of the same user that began after
-/// `began_after`.
-pub async fn has_live(
+/// Records that the browser which had the refresh token of the family `id` of this client gets that of a new family.
+pub async fn record_replaced(db: &Db, id: &str, client_id: &str, now: Timestamp) -> Result<(), Error> {
+    execute!(db.writer(), RECORD_REPLACED, id, client_id, now).map(|_| ())
+}
+
+/// Returns whether the browser that had the refresh token of the family `id` may have another one of this client which can be used: if it
+/// got that of a new family after the time `since`, or if the family is live, or another one of the same user that began after `since`.
+pub async fn may_be_replaced(
     db: &Db,
     id: &str,
     client_id: &str,
-    began_after: Timestamp,
+    since: Timestamp,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let (exists,) = fetch_one!(db.reader(), (bool,), HAS_LIVE, id, client_id, began_after, now)?;
+    let (exists,) = fetch_one!(db.reader(), (bool,), MAY_BE_REPLACED, id, client_id, since, now)?;
     Ok(exists)
 }
 
