@@ -23,8 +23,9 @@ pub(crate) use account::{
 };
 pub(crate) use admin::{
     ClientChange, ClientPage, ClientsPage, EnteredClient, Keys, NewClientPage, SecurityEventsPage,
-    SigningKeysPage, UserChange, UserPage, UsersPage, client, client_created, client_review, client_secret,
-    clients, initial_password, new_client, security_events, signing_keys, user, users,
+    SigningKeysPage, TokenPreviewPage, UserChange, UserPage, UsersPage, client, client_created,
+    client_review, client_secret, clients, initial_password, new_client, security_events, signing_keys,
+    token_preview, user, users,
 };
 pub use brand::Brand;
 pub(crate) use brand::{BrandSettings, Logo};

@@ -88,6 +88,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
             admin_pages::new_client::show,
             admin_pages::new_client::submit
         ))
+        .routes(routes!(admin_pages::token_preview::show))
         .merge(device_pages)
         .merge(passkey_pages)
         .merge(sign_up_pages)

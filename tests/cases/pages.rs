@@ -22,6 +22,7 @@ mod recent_sign_in;
 mod sign_in;
 mod sign_up;
 mod signing_keys;
+mod token_preview;
 mod two_step;
 mod users;
 

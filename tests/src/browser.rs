@@ -213,6 +213,13 @@ impl Page {
             .collect()
     }
 
+    /// The texts that it shows to be copied.
+    pub fn copied(&self) -> Vec<String> {
+        let html = Html::parse_document(&self.reply.text());
+        let selector = Selector::parse("pre code[data-copy]").unwrap();
+        html.select(&selector).map(|code| code.text().collect()).collect()
+    }
+
     /// The recovery codes that it shows.
     pub fn recovery_codes(&self) -> Vec<String> {
         let html = Html::parse_document(&self.reply.text());

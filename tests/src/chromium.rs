@@ -1,9 +1,9 @@
 //! A real browser: headless Chromium, driven by ChromeDriver (W3C WebDriver).
 
+mod appearance;
+
 use crate::installed_programs::INSTALL_HINT;
 use crate::ports::free_port;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -12,38 +12,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+pub use appearance::Appearance;
+
 /// The maximum time for a page to appear.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The member that identifies an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
-
-/// The theme that the browser asks for, and the size of its window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Appearance {
-    /// Whether pages are dark.
-    pub is_dark: bool,
-    /// Whether the window is that of a phone.
-    pub is_phone: bool,
-}
-
-impl Appearance {
-    /// All combinations.
-    pub fn all() -> impl Iterator<Item = Self> {
-        [(false, false), (true, false), (false, true), (true, true)]
-            .into_iter()
-            .map(|(is_dark, is_phone)| Self { is_dark, is_phone })
-    }
-
-    /// A name for files, such as `phone-dark`.
-    pub fn name(self) -> &'static str {
-        match (self.is_phone, self.is_dark) {
-            (false, false) => "desktop-light",
-            (false, true) => "desktop-dark",
-            (true, false) => "phone-light",
-            (true, true) => "phone-dark",
-        }
-    }
-}
 
 /// A browser with a fresh profile. Killed on drop.
 #[derive(Debug)]
@@ -121,8 +95,8 @@ impl Chromium {
     pub async fn expect(&self, text: &str) -> String {
         let began = Instant::now();
         loop {
-            let source = self.get("/source").await;
-            if source.as_str().unwrap().contains(text) {
+            let source = self.source().await;
+            if source.contains(text) {
                 return self.get("/url").await.as_str().unwrap().to_owned();
             }
             if began.elapsed() >= TIMEOUT {
@@ -156,29 +130,9 @@ impl Chromium {
         read(call).await;
     }
 
-    /// Changes the theme and the size of the window. The page stays.
-    pub async fn appear(&self, appearance: Appearance) {
-        let theme = if appearance.is_dark { "dark" } else { "light" };
-        let features = json!([{ "name": "prefers-color-scheme", "value": theme }]);
-        self.devtools("Emulation.setEmulatedMedia", json!({ "features": features }))
-            .await;
-        let (width, height) = if appearance.is_phone {
-            (360, 740)
-        } else {
-            (1280, 800)
-        };
-        let metrics = json!({
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": appearance.is_phone,
-        });
-        self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
-    }
-
-    /// Writes a picture of the whole page to a PNG file.
-    pub async fn screenshot(&self, file: &Path) {
-        let options = json!({ "format": "png", "captureBeyondViewport": true });
-        let picture = self.devtools("Page.captureScreenshot", options).await;
-        let bytes = STANDARD.decode(picture["data"].as_str().unwrap()).unwrap();
-        std::fs::write(file, bytes).unwrap();
+    /// Returns the source of the page, as the browser serializes it.
+    pub async fn source(&self) -> String {
+        self.get("/source").await.as_str().unwrap().to_owned()
     }
 
     /// Returns the warnings and errors of the console since the last call.

@@ -4,6 +4,7 @@ pub(crate) mod clients;
 pub(crate) mod events;
 pub(crate) mod keys;
 pub(crate) mod new_client;
+pub(crate) mod token_preview;
 pub(crate) mod users;
 
 use super::consent::require_session;
@@ -52,7 +53,7 @@ pub(crate) async fn page_or_call(State(pages): State<Router>, request: Request, 
 /// a redirect to `page`, whose address then has no query.
 fn require_administrator(
     session: Option<Session>,
-    page: &'static str,
+    page: &str,
     just_signed_in: bool,
 ) -> Result<Session, FlowError> {
     let session = require_session(session, Some(page), just_signed_in)?;

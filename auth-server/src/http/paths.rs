@@ -37,6 +37,7 @@ pub(crate) const ADMIN_CLIENTS: &str = "/admin/clients";
 pub(crate) const ADMIN_CLIENT: &str = "/admin/clients/{id}";
 pub(crate) const ADMIN_CLIENT_CHANGES: &str = "/admin/clients/{id}/changes";
 pub(crate) const ADMIN_NEW_CLIENT: &str = "/admin/apps/new";
+pub(crate) const ADMIN_TOKEN_PREVIEW: &str = "/admin/token-preview";
 pub(crate) const ADMIN_EVENTS: &str = "/admin/events";
 pub(crate) const ADMIN_EVENTS_STREAM: &str = "/admin/events/stream";
 pub(crate) const CONSENT: &str = "/consent";
@@ -56,9 +57,11 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 /// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
 /// The sealed text of an authorization flow has no colon.
 const DEVICE_FLOW: &str = "device:";
-/// The pages that require a recent sign-in, or an administrator. The path of one is the `flow` of a user who signs in to come there. The
-/// sealed text of an authorization flow has no slash.
-const PAGES_AFTER_SIGN_IN: [&str; 10] = [
+/// The longest id, in bytes as a path has it, of an object to whose page a user comes after the sign-in.
+const MAX_ID_LENGTH: usize = 255;
+/// The pages that require a recent sign-in, or an administrator. The path of one, or of the page of one user or app, is the `flow` of a
+/// user who signs in to come there. The sealed text of an authorization flow has no slash.
+const PAGES_AFTER_SIGN_IN: [&str; 11] = [
     PASSWORD,
     ACCOUNT_EMAIL,
     TWO_STEP,
@@ -68,6 +71,7 @@ const PAGES_AFTER_SIGN_IN: [&str; 10] = [
     ADMIN_USERS,
     ADMIN_CLIENTS,
     ADMIN_NEW_CLIENT,
+    ADMIN_TOKEN_PREVIEW,
     ADMIN_EVENTS,
 ];
 
@@ -112,7 +116,14 @@ pub(crate) fn is_device_flow(flow: &str) -> bool {
 
 /// Returns whether a `flow` is the path of a page.
 pub(crate) fn is_page(flow: &str) -> bool {
-    PAGES_AFTER_SIGN_IN.contains(&flow)
+    PAGES_AFTER_SIGN_IN.contains(&flow) || is_of_one(ADMIN_USERS, flow) || is_of_one(ADMIN_CLIENTS, flow)
+}
+
+/// Returns whether a path is that of one object of a list, with an id as [`of_client`] encodes it.
+fn is_of_one(list: &str, path: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.*+%".contains(&byte);
+    let id = path.strip_prefix(list).and_then(|rest| rest.strip_prefix('/'));
+    id.is_some_and(|id| (1..=MAX_ID_LENGTH).contains(&id.len()) && id.bytes().all(is_plain))
 }
 
 /// Returns the `flow` of a browser on its way to the page for the code of a device.
@@ -143,6 +154,14 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
         None => (CONSENT, ("flow", flow)),
     };
     with_query(page, &[&[parameter], further].concat())
+}
+
+/// Returns the page of a client to which a user comes after the sign-in: the list, if the id is very long.
+pub(crate) fn of_client_after_sign_in(path: &str) -> &str {
+    match is_page(path) {
+        true => path,
+        false => ADMIN_CLIENTS,
+    }
 }
 
 /// Returns the path of the user with this id.

@@ -15,7 +15,7 @@ use identity::sessions::Session;
 /// `page`. Fails like [`require_session`]. Right after a sign-in, fails with a redirect to `page`, whose address then has no query.
 pub(super) fn require_recent_sign_in(
     session: Option<Session>,
-    page: &'static str,
+    page: &str,
     just_signed_in: bool,
     context: &RequestContext,
 ) -> Result<Session, FlowError> {
@@ -27,7 +27,7 @@ pub(super) fn require_recent_sign_in(
 /// authorization flow in which the user signs in, if there is one.
 pub(super) fn require_recent(
     session: Option<Session>,
-    page: &'static str,
+    page: &str,
     flow: Option<&str>,
     just_signed_in: bool,
     context: &RequestContext,
@@ -51,7 +51,7 @@ pub(super) fn code(otp: &str) -> Result<Otp, FormError> {
 
 /// Returns the error of a form whose recent sign-in or code was not verified. If the session ended or the credentials changed meanwhile,
 /// the browser is sent to the sign-in page, from which the user comes to the page with the path `page`.
-pub(super) fn error(error: login::Error, page: &'static str) -> FormError {
+pub(super) fn error(error: login::Error, page: &str) -> FormError {
     match error {
         login::Error::WrongCode => wrong_code(),
         login::Error::SignedOut | login::Error::WrongCredentials | login::Error::SignInTooOld => {

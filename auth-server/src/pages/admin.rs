@@ -6,6 +6,7 @@ mod readiness;
 mod security_events;
 mod signing_keys;
 mod time_line;
+mod token_preview;
 mod users;
 
 pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
@@ -14,6 +15,7 @@ pub(crate) use new_client::{
 };
 pub(crate) use security_events::{SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
+pub(crate) use token_preview::{TokenPreviewPage, token_preview};
 pub(crate) use users::{UserChange, UserPage, UsersPage, initial_password, user, users};
 
 use crate::http::paths;

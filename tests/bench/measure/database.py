@@ -64,6 +64,8 @@ class SqliteDatabase:
         """Runs one statement in a transaction and returns its rows as lists of text."""
         connection = sqlite3.connect(self.file, timeout=60, isolation_level=None)
         connection.create_function("sha256_of", 1, lambda text: hashlib.sha256(text.encode()).digest())
+        # The triggers of the schema need it, and SQLite has it from version 3.43 on.
+        connection.create_function("octet_length", 1, lambda text: len(text.encode()))
         connection.create_function("random_id", 0, lambda: secrets.token_hex(11))
         try:
             return [[str(value) for value in row] for row in connection.execute(sql).fetchall()]

@@ -301,6 +301,7 @@ table! {
     change_client_by_form: "changeClientByForm" POST "/admin/clients/{client}/changes" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_new_client: "showNewClient" GET "/admin/apps/new" Body::None,     [303 | 403 403 403 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
+    preview_tokens: "previewTokens" GET "/admin/token-preview" Body::None, [303 | 403 403 403 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     create_client_by_form: "createClientByForm" POST "/admin/apps/new" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_two_step: "showTwoStep" GET "/account/two-step" Body::None,       [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];

@@ -73,6 +73,45 @@ async fn who_follows_the_metadata_of_the_api_gets_tokens_for_it(shape: Shape) {
     }
 }
 
+/// The API has another origin than the issuer. A client that knows only the API finds the issuer and gets tokens for the API.
+async fn an_api_with_an_origin_of_its_own_gets_tokens_for_it(shape: Shape) {
+    const API: &str = "http://api.localhost";
+    let world = World::builder(shape).flag("--audience", API).start().await;
+    let (user, app) = world.user_and_app().await;
+    let issuer = world.base().to_owned();
+    let key_set = format!("{issuer}/.well-known/jwks.json");
+    let flags = [
+        ("--issuer", issuer.as_str()),
+        ("--base-url", API),
+        ("--jwks-url", &key_set),
+    ];
+    let (url, _replica) = world.start_api_replica(&flags).await;
+    let api = world.anyone().at(&url);
+    let refused = api.get("/protected").await.expect(401);
+    let challenge = refused.header("www-authenticate");
+    let metadata = format!("resource_metadata=\"{API}/.well-known/oauth-protected-resource\"");
+    assert!(challenge.contains(&metadata), "{refused}");
+    let path = "/.well-known/oauth-protected-resource";
+    let metadata = api.get(path).await.expect(200).json();
+    assert_eq!(metadata["resource"], API);
+    assert_eq!(metadata["authorization_servers"], json!([issuer]));
+    let path = "/.well-known/oauth-authorization-server";
+    let of_issuer = world.anyone().get(path).await.expect(200).json();
+    assert_eq!(of_issuer["issuer"], issuer);
+    assert!(
+        of_issuer["protected_resources"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(API))
+    );
+    for tokens in code_and_refresh_tokens(&world, &user, &app, API).await {
+        assert_eq!(claims(&tokens.access)["aud"], API);
+        let call = api.clone().bearer(&tokens.access).get("/protected").await;
+        call.expect(200);
+    }
+    assert!(!world.log().contains("Set AUDIENCE") && !world.log().contains("Set ISSUER"));
+}
+
 /// The API compares its settings with the metadata of the issuer when it starts.
 async fn services_that_disagree_say_so_at_their_start(shape: Shape) {
     let world = World::builder(shape).start().await;
@@ -221,7 +260,10 @@ async fn a_json_request_names_one_resource_or_a_list(world: SharedWorld) {
     reply.expect_token_error(400, "invalid_request");
 }
 
-on_many_processes!(services_that_disagree_say_so_at_their_start);
+on_many_processes!(
+    services_that_disagree_say_so_at_their_start,
+    an_api_with_an_origin_of_its_own_gets_tokens_for_it,
+);
 
 on_every_shape!(
     the_api_is_the_only_resource,

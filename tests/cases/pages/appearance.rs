@@ -1,6 +1,7 @@
 //! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by axe-core, its use of the keyboard,
 //! its console and its requests. The pictures are in `target/screenshots`; the long tier takes those of every appearance.
 
+mod branded;
 mod walk;
 
 use serde_json::{Value, json};
@@ -20,6 +21,8 @@ const RULES: [&str; 6] = [
 ];
 /// The largest size of a page with all that it loads, in bytes over the wire.
 const MAX_BYTES: u64 = 60_000;
+/// The width of the narrowest phone, in pixels.
+const NARROWEST: u32 = 320;
 /// The picture of all pictures.
 const CONTACT_SHEET: &str = "contact-sheet.png";
 const SHEET_STYLE: &str = "body { display: grid; grid-template-columns: repeat(5, 1fr); align-items: start; font: 12px sans-serif }
@@ -33,16 +36,17 @@ const DONE: &str = "class=\"button\"";
 const SIGNED_IN: &str = "href=\"/signout\"";
 const TAB: &str = "\u{e004}";
 
-/// Measures the page, and counts the elements that a keyboard must reach.
+/// Measures the page: the bytes that it loaded, and the milliseconds from the request to the first byte of the response.
 const MEASURE: &str = r#"
-    const entries = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
-    const focusable = "a[href], button, input:not([type=hidden]):not([hidden]), select, summary";
+    const [page] = performance.getEntriesByType("navigation");
+    const entries = [page, ...performance.getEntriesByType("resource")];
     return {
         bytes: entries.reduce((sum, entry) => sum + entry.encodedBodySize, 0),
-        overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-        focusable: document.querySelectorAll(focusable).length,
+        first_byte: page.responseStart - page.requestStart,
     };
 "#;
+/// Measures by how many pixels the page is wider than its window.
+const OVERFLOW: &str = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 /// A walk through the pages in one language.
 struct Walk<'w> {
@@ -81,8 +85,21 @@ impl<'w> Walk<'w> {
         for appearance in &self.appearances {
             chromium.appear(*appearance).await;
             let what = format!("{what}, {}", appearance.name());
+            if appearance.is_phone {
+                chromium.be_a_phone(NARROWEST).await;
+                assert_eq!(
+                    chromium.run(OVERFLOW, &[]).await,
+                    0,
+                    "{what} is wider than {NARROWEST} pixels"
+                );
+                chromium.appear(*appearance).await;
+            }
+            assert_eq!(
+                chromium.run(OVERFLOW, &[]).await,
+                0,
+                "{what} is wider than its window"
+            );
             let measured = chromium.run(MEASURE, &[]).await;
-            assert_eq!(measured["overflow"], 0, "{what} is wider than its window");
             assert!(
                 measured["bytes"].as_u64().unwrap() < MAX_BYTES,
                 "{what}: {measured}"
@@ -97,6 +114,8 @@ impl<'w> Walk<'w> {
             let picture = format!("{name}.{}.{}.png", self.language, appearance.name());
             chromium.screenshot(&self.pictures.join(picture)).await;
         }
+        let measured = chromium.run(MEASURE, &[]).await;
+        println!("{what}: first byte after {} ms", measured["first_byte"]);
         self.check_keyboard(&what).await;
         let language = chromium.run("return document.documentElement.lang", &[]).await;
         assert_eq!(language, self.language, "{what}");
@@ -249,6 +268,8 @@ async fn every_page_is_accessible(shape: Shape) {
     let world = start(shape).await;
     walk(&world, "en", vec![light_desktop]).await;
     walk(&world, "de", vec![dark_phone]).await;
+    drop(world);
+    branded::walk(shape, "en", vec![light_desktop, dark_phone]).await;
 }
 
 async fn every_page_is_accessible_in_every_appearance(shape: Shape) {
@@ -256,6 +277,8 @@ async fn every_page_is_accessible_in_every_appearance(shape: Shape) {
     for language in ["en", "de"] {
         walk(&world, language, Appearance::all().collect()).await;
     }
+    drop(world);
+    branded::walk(shape, "de", Appearance::all().collect()).await;
 }
 
 async fn start(shape: Shape) -> World {

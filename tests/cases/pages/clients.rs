@@ -35,15 +35,6 @@ async fn change(browser: &mut Browser, app: &App, name: &str) -> Page {
     .await
 }
 
-/// The texts that the page shows to be copied.
-fn copied(page: &Page) -> Vec<String> {
-    let html = page.reply.text();
-    let texts = html.split("<code data-copy>").skip(1);
-    texts
-        .map(|rest| rest.split('<').next().unwrap().to_owned())
-        .collect()
-}
-
 /// Creates an app by the form and its review.
 async fn create(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
     let form = browser.open(NEW).await;
@@ -86,7 +77,7 @@ async fn an_administrator_creates_apps(world: SharedWorld) {
     ];
     let created = create(&mut browser, &fields).await;
     expect_words(&created, 200, "The app is created");
-    let [id, secret] = copied(&created).try_into().unwrap();
+    let [id, secret] = created.copied().try_into().unwrap();
     let stored = admin.get(&format!("{PATH}/{id}")).await.expect(200).json();
     assert_eq!(stored["redirect_uris"][1], "https://shop.test/other");
     assert_eq!(stored["first_party"], false);
@@ -108,7 +99,7 @@ async fn an_administrator_creates_apps(world: SharedWorld) {
         ("first_party", "yes"),
     ];
     let created = create(&mut browser, &fields).await;
-    assert_eq!(copied(&created).len(), 1, "{}", created.reply);
+    assert_eq!(created.copied().len(), 1, "{}", created.reply);
     expect_words(&created, 200, "The app has no secret.");
 }
 
@@ -159,7 +150,7 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let mut browser = admin.browser();
     let rotated = change(&mut browser, &app, "rotate-secret").await;
     expect_words(&rotated, 200, "The new secret");
-    let [_, secret] = copied(&rotated).try_into().unwrap();
+    let [_, secret] = rotated.copied().try_into().unwrap();
     // The form that is sent again, by a reload, does not end the secret that the app uses.
     let action = format!("{}/changes", path_of(&app));
     let page = browser.open(&path_of(&app)).await;

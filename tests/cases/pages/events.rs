@@ -63,6 +63,13 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         "{}",
         failures.reply
     );
+    // The address of the user selects the same events.
+    let by_address = browser
+        .open(&format!("{PATH}?user_id=%20{}&trace_id={id}", user.email))
+        .await;
+    assert_eq!(shown(&by_address), 1, "{}", by_address.reply);
+    let value = format!("name=\"user_id\" value=\"{}\"", user.id);
+    assert!(by_address.reply.text().contains(&value), "{}", by_address.reply);
     // A value with a control character, which a terminal could obey, is ignored.
     let unusual = browser.open(&format!("{PATH}?trace_id={id}&name=%03")).await;
     assert_eq!(shown(&unusual), 1, "{}", unusual.reply);

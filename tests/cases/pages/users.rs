@@ -205,6 +205,12 @@ async fn a_change_needs_an_administrator_who_signed_in_just_now(world: SharedWor
     let action = page.url.join(&format!("{}/changes", path_of(&user))).unwrap();
     let refused = browser.post(&action, &fields).await;
     assert_eq!(refused.location().unwrap().path(), "/signin", "{}", refused.reply);
+    // The sign-in leads back to the page of the user.
+    let form = browser.open(refused.location().unwrap().as_str()).await;
+    let back = browser
+        .submit(&form, &[("email", &admin.email), ("password", PASSWORD)])
+        .await;
+    expect_redirect(&back, &path_of(&user));
     user.get("/me").await.expect(200);
     // Nobody changes the own account here, and nobody else changes anything.
     let own = page.url.join(&format!("{}/changes", path_of(&admin))).unwrap();

@@ -13,7 +13,7 @@ use storage::db;
 
 /// The claims of OpenID Connect Core §2, and `sid` (OpenID Connect Back-Channel Logout 1.0 §2.1).
 #[derive(Serialize)]
-struct Claims<'a> {
+pub(super) struct Claims<'a> {
     iss: &'a str,
     sub: String,
     aud: &'a str,
@@ -59,23 +59,30 @@ impl Grants {
         access_token: &str,
         now: Timestamp,
     ) -> Result<String, keys::Error> {
+        signer.sign("JWT", &self.id_token_claims(grant, access_token, now))
+    }
+
+    /// Returns the claims of a new ID token that belongs to an access token.
+    pub(super) fn id_token_claims<'a>(
+        &'a self,
+        grant: &TokenGrant<'a>,
+        access_token: &str,
+        now: Timestamp,
+    ) -> Claims<'a> {
         let family = grant.family;
-        signer.sign(
-            "JWT",
-            &Claims {
-                iss: &self.issuer,
-                sub: family.user_id.to_string(),
-                aud: &family.client_id,
-                exp: now.after(self.lifetimes.access_token).seconds(),
-                iat: now.seconds(),
-                auth_time: family.sign_in.at.seconds(),
-                nonce: grant.nonce,
-                acr: family.sign_in.methods.acr(),
-                amr: family.sign_in.methods.amr(),
-                at_hash: at_hash(access_token),
-                sid: family.session_id.map(|id| id.to_string()),
-            },
-        )
+        Claims {
+            iss: &self.issuer,
+            sub: family.user_id.to_string(),
+            aud: &family.client_id,
+            exp: now.after(self.lifetimes.access_token).seconds(),
+            iat: now.seconds(),
+            auth_time: family.sign_in.at.seconds(),
+            nonce: grant.nonce,
+            acr: family.sign_in.methods.acr(),
+            amr: family.sign_in.methods.amr(),
+            at_hash: at_hash(access_token),
+            sid: family.session_id.map(|id| id.to_string()),
+        }
     }
 
     /// Returns the client that an ID token was issued to, and the contents of the token, which may have expired (OpenID

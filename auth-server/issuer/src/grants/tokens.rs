@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// The claims of RFC 9068 §2.2, and those by which all tokens of a grant, of a user or of a client are revoked.
 #[derive(Serialize)]
-struct Claims<'a> {
+pub(super) struct Claims<'a> {
     iss: &'a str,
     aud: &'a str,
     sub: &'a str,
@@ -57,14 +57,14 @@ pub(super) struct TokenGrant<'a> {
 }
 
 /// The subject of an access token, its client, and the grant of a user that the token belongs to.
-struct Subject<'a> {
-    sub: &'a str,
-    client_id: &'a str,
-    client_epoch: i64,
+pub(super) struct Subject<'a> {
+    pub(super) sub: &'a str,
+    pub(super) client_id: &'a str,
+    pub(super) client_epoch: i64,
     /// `None` for a service.
-    family: Option<&'a Family>,
+    pub(super) family: Option<&'a Family>,
     /// The thumbprint of the key that the token is bound to.
-    key: Option<&'a str>,
+    pub(super) key: Option<&'a str>,
 }
 
 impl Grants {
@@ -126,7 +126,25 @@ impl Grants {
         scope: Scope,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
-        let access_token = signer.sign_access_token(&Claims {
+        let access_token = signer.sign_access_token(&self.access_token_claims(subject, scope, now))?;
+        Ok(TokenResponse {
+            access_token,
+            token_type: token_type(subject.key),
+            expires_in: self.lifetimes.access_token.as_secs(),
+            refresh_token: None,
+            id_token: None,
+            scope,
+        })
+    }
+
+    /// Returns the claims of a new access token.
+    pub(super) fn access_token_claims<'a>(
+        &'a self,
+        subject: &Subject<'a>,
+        scope: Scope,
+        now: Timestamp,
+    ) -> Claims<'a> {
+        Claims {
             iss: &self.issuer,
             aud: &self.audience,
             sub: subject.sub,
@@ -140,14 +158,6 @@ impl Grants {
             iat: now.seconds(),
             exp: now.after(self.lifetimes.access_token).seconds(),
             cnf: subject.key.map(|jkt| Confirmation { jkt }),
-        })?;
-        Ok(TokenResponse {
-            access_token,
-            token_type: token_type(subject.key),
-            expires_in: self.lifetimes.access_token.as_secs(),
-            refresh_token: None,
-            id_token: None,
-            scope,
-        })
+        }
     }
 }

@@ -73,7 +73,7 @@ impl Grants {
 }
 
 impl UserInfo {
-    fn new(user: User, scope: Scope) -> Self {
+    pub(super) fn new(user: User, scope: Scope) -> Self {
         let (has_profile, has_email) = (scope.contains("profile"), scope.contains("email"));
         Self {
             sub: user.id.to_string(),

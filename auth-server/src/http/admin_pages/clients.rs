@@ -85,7 +85,7 @@ impl Overview {
             consents: &self.consents,
             events: &self.events,
             sign_in: (!session.has_recent_sign_in(context.now))
-                .then(|| paths::sign_in(Some(paths::ADMIN_CLIENTS))),
+                .then(|| paths::sign_in(Some(paths::of_client_after_sign_in(&path)))),
             url: &app.policy.url(&path),
             path: &path,
             now: context.now,
@@ -102,8 +102,13 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_CLIENTS, query.signed_in.is_some())?;
     let id = id.or_not_found().map_err(|_| no_such_client())?;
+    let path = paths::of_client(id.as_ref());
+    let session = require_administrator(
+        session,
+        paths::of_client_after_sign_in(&path),
+        query.signed_in.is_some(),
+    )?;
     let overview = Overview::read(&app, id.as_ref()).await?;
     let overview = overview.ok_or_else(no_such_client)?;
     let renderer = renderer.for_user(&session);
@@ -136,10 +141,15 @@ pub(crate) async fn change(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<ClientChangeForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_CLIENTS, false)?;
-    let session = require_recent_sign_in(Some(session), paths::ADMIN_CLIENTS, false, &context)?;
     let id = id.or_not_found().map_err(|_| no_such_client())?;
     let path = paths::of_client(id.as_ref());
+    let session = require_administrator(session, paths::of_client_after_sign_in(&path), false)?;
+    let session = require_recent_sign_in(
+        Some(session),
+        paths::of_client_after_sign_in(&path),
+        false,
+        &context,
+    )?;
     let administrator = of_administrator(&context, &session);
     let error = match apply(&app, id.as_ref(), &fields, &administrator).await {
         Ok(None) => return Ok(see_other_after(Notice::AppChanged, &path)),

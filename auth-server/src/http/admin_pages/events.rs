@@ -11,6 +11,9 @@ use crate::pages;
 use audit::events::list::{self, ListQuery};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
+use foundation::email::Email;
+use identity::users::account;
+use storage::db;
 use storage::paging::{Direction, Order};
 use web::{Context, Links};
 
@@ -23,7 +26,8 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
 ) -> Result<Response, FlowError> {
     require_administrator(session, paths::ADMIN_EVENTS, query.signed_in.is_some())?;
-    let list = ListQuery::parse(list.as_deref().unwrap_or_default());
+    let list = list.as_deref().unwrap_or_default();
+    let list = ListQuery::parse(&with_ids(&app, list).await?);
     // Before the list, so that no event is recorded between the two.
     let newest = list::newest_id(&app.identity.db).await?;
     let page = list::page(&app.identity.db, &list).await?;
@@ -42,4 +46,22 @@ pub(crate) async fn show(
         }),
         now: context.now,
     }))
+}
+
+/// Returns the query string with the id of the user in place of the e-mail address that an administrator typed. An address that no user has
+/// stays, and is no valid id.
+async fn with_ids(app: &App, query: &str) -> Result<String, db::Error> {
+    let mut parameters: Vec<(String, String)> =
+        form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    for (name, value) in &mut parameters {
+        let is_user = name == "user_id" || name == "administrator_id";
+        let Some(email) = is_user.then(|| Email::parse(value.trim()).ok()).flatten() else {
+            continue;
+        };
+        if let Some(found) = account::find_by_email(&app.identity.db, &email).await? {
+            *value = found.user.id.to_string();
+        }
+    }
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    Ok(query.extend_pairs(parameters).finish())
 }

@@ -84,6 +84,7 @@ impl Overview {
     }
 
     fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+        let path = paths::of_user(self.account.user.id);
         pages::user(&UserPage {
             form,
             account: &self.account,
@@ -91,9 +92,8 @@ impl Overview {
             consents: &self.consents,
             events: &self.events,
             is_own: session.user.id == self.account.user.id,
-            sign_in: (!session.has_recent_sign_in(context.now))
-                .then(|| paths::sign_in(Some(paths::ADMIN_USERS))),
-            url: &app.policy.url(&paths::of_user(self.account.user.id)),
+            sign_in: (!session.has_recent_sign_in(context.now)).then(|| paths::sign_in(Some(&path))),
+            url: &app.policy.url(&path),
             now: context.now,
         })
     }
@@ -108,8 +108,8 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_USERS, query.signed_in.is_some())?;
     let id = id.or_not_found().map(Id::get).map_err(|_| no_such_user())?;
+    let session = require_administrator(session, &paths::of_user(id), query.signed_in.is_some())?;
     let overview = Overview::read(&app.identity, id, &context).await?;
     let overview = overview.ok_or_else(no_such_user)?;
     let renderer = renderer.for_user(&session);
@@ -142,15 +142,16 @@ pub(crate) async fn change(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<UserChangeForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_USERS, false)?;
-    let session = require_recent_sign_in(Some(session), paths::ADMIN_USERS, false, &context)?;
     let id = id.or_not_found().map(Id::get).map_err(|_| no_such_user())?;
+    let path = paths::of_user(id);
+    let session = require_administrator(session, &path, false)?;
+    let session = require_recent_sign_in(Some(session), &path, false, &context)?;
     let administrator = of_administrator(&context, &session);
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
-        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &paths::of_user(id))),
+        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &path)),
         Ok(Some((email, initial))) => {
-            return Ok(pages::initial_password(&email, &initial, &paths::of_user(id)));
+            return Ok(pages::initial_password(&email, &initial, &path));
         }
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,

@@ -2,7 +2,7 @@
 
 use super::CsrfProtected;
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// The form that rotates the signing keys.
 #[derive(Deserialize, ToSchema)]
@@ -86,6 +86,22 @@ pub(crate) struct NewClientForm {
     csrf: String,
     /// The id of the administrator to whom the form was shown.
     user: String,
+}
+
+/// The query of the page that shows the claims of tokens.
+#[derive(Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(default)]
+pub(crate) struct TokenPreviewQuery {
+    /// The `client_id` of the app.
+    pub(crate) client_id: String,
+    /// The e-mail address of the user. A service needs none.
+    pub(crate) email: String,
+    /// The scope that the app asks for, by default its registered one.
+    pub(crate) scope: String,
+    /// Present right after sign-in.
+    #[param(ignore)]
+    pub(crate) signed_in: Option<String>,
 }
 
 of_one_user!(

@@ -173,6 +173,8 @@ struct ClientTemplate<'a> {
     path: &'a str,
     events: Vec<EventItem<'a>>,
     all_events: String,
+    /// The path of the page that shows the claims of the app's tokens.
+    preview: String,
     in_terminal: InTerminal,
     now: Timestamp,
 }
@@ -220,6 +222,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         path: page.path,
         events: event_items(page.events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
+        preview: paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &[("client_id", &client.id)]),
         in_terminal: InTerminal::new(&format!("clients show {}", quoted(&client.id)), &quoted(page.url)),
         now: page.now,
     };

@@ -144,10 +144,10 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Field> {
     let id = |id: Option<i64>| id.map(|id| id.to_string());
     let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
     vec![
-        field("user_id", text::of("event-user"), id(filter.user_id)),
+        field("user_id", text::of("events-user"), id(filter.user_id)),
         field(
             "administrator_id",
-            text::of("event-administrator"),
+            text::of("events-administrator"),
             id(filter.administrator_id),
         ),
         field("client_id", text::of("event-client"), filter.client_id.clone()),

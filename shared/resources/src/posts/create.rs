@@ -83,6 +83,11 @@ impl BatchCall for Insert {
     /// The id; `None` if the authority of the author has ended or the quota does not allow the post.
     type Answer = Option<i64>;
 
+    /// The author, whose storage use the insertion counts.
+    fn contended_row(&self) -> Option<i64> {
+        Some(self.author_id)
+    }
+
     /// For PostgreSQL only.
     async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<i64>>, db::Error> {
         let calls_json = db::json_parameter(calls)?;

@@ -3,59 +3,38 @@
 //! A statement costs both sides messages and wake-ups, whether it concerns one row or ten. A thread therefore collects the
 //! calls of the requests that it has input for, and runs them together. A call that no other one joins runs at once.
 
+mod queue;
+
 use super::{Db, Error};
 use foundation::sync::lock;
+use queue::{BusyRows, Caller, MAX_CALLS, Waiting};
 use serde::Serialize;
-use std::any::{Any, TypeId};
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::slice;
-use std::sync::{Arc, Mutex};
-use thread_local::ThreadLocal;
+use std::sync::Arc;
+use std::{mem, slice};
 use tokio::sync::oneshot;
 use tracing::Instrument as _;
 
-/// The largest number of calls in a batch.
-const MAX_CALLS: usize = 64;
+pub(super) use queue::Batches;
 
 /// A call that can share its statement with other calls of this type.
 pub trait BatchCall: Sized + Send + Sync + 'static {
     /// The result of one call.
     type Answer: Send + 'static;
 
+    /// The row that the call changes, if it changes one that calls of other requests change too. Calls with the same row do not wait for
+    /// each other in the database: those that arrive while one of them runs are in the next batch.
+    fn contended_row(&self) -> Option<i64> {
+        None
+    }
+
     /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none. Returns their
     /// answers in the same order.
     fn run(db: &Db, calls: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, Error>> + Send;
 }
 
-/// The calls that no batch has taken yet. Each thread has a queue for each type of call.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Batches {
-    threads: Arc<ThreadLocal<RefCell<WaitingByType>>>,
-}
-
-/// The queues of a thread. The key is the type of the call, and the value is the [`Waiting`] of that type.
-type WaitingByType = HashMap<TypeId, Box<dyn Any + Send>>;
-
-/// The queue of one thread for one type of call.
-type Waiting<C> = Arc<Mutex<Vec<(C, Caller<C>)>>>;
-/// Sends a caller its answer. Closed if the caller no longer waits.
-type Caller<C> = oneshot::Sender<Result<<C as BatchCall>::Answer, Error>>;
-
 /// Returns calls as a JSON array, for a statement that takes all of them as one parameter.
 pub fn json_parameter(calls: &[impl Serialize]) -> Result<String, Error> {
     serde_json::to_string(calls).map_err(|error| Error::Failed(sqlx::Error::Encode(error.into())))
-}
-
-impl Batches {
-    fn of_current_thread<C: BatchCall>(&self) -> Waiting<C> {
-        let mut by_type = self.threads.get_or_default().borrow_mut();
-        let waiting = by_type
-            .entry(TypeId::of::<C>())
-            .or_insert_with(|| Box::new(Waiting::<C>::default()));
-        let waiting: Option<&Waiting<C>> = waiting.downcast_ref();
-        waiting.cloned().unwrap_or_default()
-    }
 }
 
 impl Db {
@@ -65,35 +44,58 @@ impl Db {
     pub async fn call<C: BatchCall>(&self, call: C) -> Result<C::Answer, Error> {
         let (caller, answer) = oneshot::channel();
         let waiting = self.batches.of_current_thread::<C>();
-        let position = {
-            let mut waiting = lock(&waiting);
-            waiting.push((call, caller));
-            waiting.len()
-        };
-        if position % MAX_CALLS == 1 {
-            // There is a task for each started MAX_CALLS of waiting calls. It runs after the tasks that are ready now, so
-            // their calls join, and it goes on if this caller gives up.
-            tokio::spawn(run_next(self.clone(), waiting).in_current_span());
-        }
+        lock(&waiting).calls.push((call, caller));
+        start_task(self, &waiting);
         answer.await.unwrap_or_else(|_| Err(Error::batch_failed()))
     }
 }
 
-/// Runs the waiting calls, at most [`MAX_CALLS`], and gives each caller its answer.
+/// Starts a task for the waiting calls, unless there is one. It runs after the tasks that are ready now, so their calls join, and it goes on
+/// if its caller gives up.
+fn start_task<C: BatchCall>(db: &Db, waiting: &Waiting<C>) {
+    let mut queue = lock(waiting);
+    if !queue.calls.is_empty() && !mem::replace(&mut queue.has_task, true) {
+        tokio::spawn(run_next(db.clone(), Arc::clone(waiting)).in_current_span());
+    }
+}
+
+/// Runs the waiting calls that change no busy row, at most [`MAX_CALLS`].
 async fn run_next<C: BatchCall>(db: Db, waiting: Waiting<C>) {
-    let (calls, callers): (Vec<C>, Vec<Caller<C>>) = {
-        let mut waiting = lock(&waiting);
-        let count = waiting.len().min(MAX_CALLS);
-        let next = waiting.drain(..count);
-        next.filter(|(_, caller)| !caller.is_closed()).unzip()
+    let batch = {
+        let mut queue = lock(&waiting);
+        queue.has_task = false;
+        queue.take()
     };
+    if batch.is_empty() {
+        return;
+    }
+    if batch.len() == MAX_CALLS {
+        start_task(&db, &waiting);
+    }
+    let rows = batch
+        .iter()
+        .filter_map(|(call, _)| call.contended_row())
+        .collect();
+    let busy = BusyRows {
+        waiting: Arc::clone(&waiting),
+        rows,
+    };
+    run_batch(&db, batch).await;
+    drop(busy);
+    start_task(&db, &waiting);
+}
+
+/// Runs calls, and gives each caller that still waits its answer.
+async fn run_batch<C: BatchCall>(db: &Db, batch: Vec<(C, Caller<C>)>) {
+    let still_waited_for = batch.into_iter().filter(|(_, caller)| !caller.is_closed());
+    let (calls, callers): (Vec<C>, Vec<Caller<C>>) = still_waited_for.unzip();
     if calls.is_empty() {
         return;
     }
-    let answers = match C::run(&db, &calls).await {
+    let answers = match C::run(db, &calls).await {
         Err(error) if calls.len() > 1 && error.rejects_statement() => {
             tracing::warn!(%error, "the database rejected a batch, so its calls run alone");
-            return run_alone(&db, calls, callers).await;
+            return run_alone(db, calls, callers).await;
         }
         Err(error) => {
             for caller in callers {
@@ -142,6 +144,7 @@ mod tests {
     use futures_util::future::join_all;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use tempfile::TempDir;
+    use tokio::sync::Semaphore;
 
     /// The call that inserts a number and returns its double. All calls of a statement fail together.
     #[derive(Serialize)]
@@ -205,6 +208,45 @@ mod tests {
         assert_eq!(db.call(Double(103)).await.unwrap(), 206);
         assert_eq!(STATEMENTS.swap(0, Ordering::Relaxed), 1);
         assert_eq!(count(&db).await, 103);
+    }
+
+    /// The call that changes this row, and returns how many calls its batch has. Row 1 waits for [`PERMITS`].
+    struct Change(i64);
+
+    static PERMITS: Semaphore = Semaphore::const_new(0);
+
+    impl BatchCall for Change {
+        type Answer = usize;
+
+        fn contended_row(&self) -> Option<i64> {
+            Some(self.0)
+        }
+
+        async fn run(_: &Db, calls: &[Self]) -> Result<Vec<usize>, Error> {
+            if calls[0].0 == 1 {
+                PERMITS.acquire().await.unwrap().forget();
+            }
+            Ok(vec![calls.len(); calls.len()])
+        }
+    }
+
+    #[tokio::test]
+    async fn calls_that_change_a_busy_row_are_in_the_next_batch() {
+        let (_directory, db) = open().await;
+        let call = |row| {
+            let db = db.clone();
+            tokio::spawn(async move { db.call(Change(row)).await.unwrap() })
+        };
+        let first = call(1);
+        tokio::task::yield_now().await;
+        let of_row_1 = [1; 10].map(call);
+        assert_eq!(call(2).await.unwrap(), 1);
+        PERMITS.add_permits(1);
+        assert_eq!(first.await.unwrap(), 1);
+        PERMITS.add_permits(1);
+        for later in of_row_1 {
+            assert_eq!(later.await.unwrap(), 10);
+        }
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! Accounts with very much data: their deletion is a short transaction, and the rest is erased in the background.
 
 use serde_json::json;
+use std::time::{Duration, Instant};
 use storage::{execute, fetch_one};
 use tests::{Db, User, World, eventually, on_every_shape, on_postgresql, rounds};
 
@@ -10,6 +11,9 @@ fn rows() -> i64 {
 }
 /// The largest number of rows that one statement changes.
 const BATCH: i64 = 500;
+
+/// The time in which a million rows are erased at the most.
+const TIME_FOR_A_MILLION: Duration = Duration::from_mins(10);
 
 const NUMBERS: &str =
     "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $2)";
@@ -77,9 +81,13 @@ async fn the_erasure_of_a_large_account_goes_on_after_a_crash(mut world: World) 
     // The leases of killed processes end after half a minute.
     execute!(db.writer(), "DELETE FROM housekeeping_leases").unwrap();
     world.restart().await;
+    let began = Instant::now();
     ann.get("/me").await.expect_error(401, "unauthenticated");
     bob.get(&of_bob.path).await.expect(200);
     expect_erased(&db, &ann).await;
+    let (rows, took) = (3 * rows(), began.elapsed());
+    println!("{rows} rows were erased in {took:?}");
+    assert!(took < TIME_FOR_A_MILLION, "{took:?}");
     bob.get(&of_bob.path).await.expect(200);
     bob.get(&post.path).await.expect(200);
 }

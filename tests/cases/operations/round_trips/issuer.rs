@@ -106,6 +106,11 @@ routes! {
     listClients "session" [2 2] |f| f.admin.get("/admin/clients");
     listClients "page" [2 2] |f| f.admin.browser().open_call("/admin/clients");
     showNewClient "" [1 1] |f| f.admin.browser().open_call("/admin/apps/new");
+    previewTokens "form" [1 1] |f| f.admin.browser().open_call("/admin/token-preview");
+    previewTokens "claims" [3 3] |f| {
+        let path = format!("/admin/token-preview?client_id={}&email={}", f.app.id, f.owner.email);
+        f.admin.browser().open_call(&path)
+    };
     createClientByForm "review" [1 1] |f| {
         let mut browser = f.admin.browser();
         let page = browser.open("/admin/apps/new").await;

@@ -291,4 +291,13 @@ async fn administration_of_apps(walk: &Walk<'_>) {
     walk.check("new-app-created").await;
     walk.submit(&[], "a.button", "client_created").await;
     walk.check("app").await;
+    walk.submit(&[], "a[href^='/admin/token-preview']", "id=\"scope\"")
+        .await;
+    let user = walk.world.user().await;
+    walk.submit(&[("#email", &user.email)], SUBMIT, "client_epoch")
+        .await;
+    walk.check("token-preview").await;
+    walk.submit(&[("#email", "nobody@example.org")], SUBMIT, FAILED)
+        .await;
+    walk.check("token-preview-failed").await;
 }

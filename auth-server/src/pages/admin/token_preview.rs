@@ -1,0 +1,40 @@
+//! The page of the claims that an app would get for a user.
+
+use crate::http::paths;
+use crate::pages::text::Text;
+use crate::pages::{render, text};
+use askama::Template;
+use axum::response::Response;
+use issuer::grants::TokenPreview;
+
+/// The form as it was filled in, and the claims or the reason why there are none.
+pub(crate) struct TokenPreviewPage<'a> {
+    pub(crate) client_id: &'a str,
+    pub(crate) email: &'a str,
+    pub(crate) scope: &'a str,
+    pub(crate) preview: Option<&'a Result<TokenPreview, Text<'static>>>,
+}
+
+#[derive(Template)]
+#[template(path = "token_preview.html")]
+struct TokenPreviewTemplate<'a> {
+    client_id: &'a str,
+    email: &'a str,
+    scope: &'a str,
+    preview: Option<&'a TokenPreview>,
+    refusal: Option<&'a Text<'static>>,
+    path: &'static str,
+}
+
+/// Renders the page.
+pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
+    let template = TokenPreviewTemplate {
+        client_id: page.client_id,
+        email: page.email,
+        scope: page.scope,
+        preview: page.preview.and_then(|preview| preview.as_ref().ok()),
+        refusal: page.preview.and_then(|preview| preview.as_ref().err()),
+        path: paths::ADMIN_TOKEN_PREVIEW,
+    };
+    render(&text::of("token-preview").plain(), &template)
+}

@@ -1,0 +1,47 @@
+//! The pages of an installation with a name, a logo and a color of its own, at which apps register themselves.
+
+use super::{SUBMIT, Walk};
+use serde_json::json;
+use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, World};
+
+const LOGO: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#8e24aa"/></svg>"##;
+
+/// Visits the pages on which the settings of the installation show.
+pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<Appearance>) {
+    let directory = tempfile::tempdir().unwrap();
+    let logo = directory.path().join("logo.svg");
+    std::fs::write(&logo, LOGO).unwrap();
+    let world = World::builder(shape)
+        .flag("--brand-name", "The Gazette of Upper Example")
+        .flag("--brand-logo", logo.to_str().unwrap())
+        .flag("--brand-accent", "#8e24aa")
+        .flag("--help-url", "https://example.org/help")
+        .flag("--terms-url", "https://example.org/terms")
+        .flag("--privacy-url", "https://example.org/privacy")
+        .flag("--client-registration", "open");
+    let world = world.start().await;
+    let walk = Walk::start(&world, language, appearances).await;
+    walk.visit("branded-front-page", "/").await;
+    walk.visit("branded-sign-up", "/signup").await;
+    let user = world.sign_up().await;
+    let app = registered(&world).await;
+    walk.open(&app.authorization().path()).await;
+    let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
+    walk.submit(&fields, SUBMIT, "value=\"allow\"").await;
+    walk.check("branded-consent-of-registered-app").await;
+    walk.visit("branded-account", "/account").await;
+}
+
+/// An app that registered itself.
+async fn registered(world: &World) -> App {
+    let metadata = json!({
+        "client_name": "An assistant", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none",
+    });
+    let registered = world.anyone().post("/register").json(&metadata).await;
+    let registered = registered.expect(201).json();
+    App {
+        id: registered["client_id"].as_str().unwrap().to_owned(),
+        secret: None,
+        ..world.app().kind("spa").register()
+    }
+}
