@@ -22,7 +22,7 @@ pub trait BatchCall: Sized + Send + Sync + 'static {
     type Answer: Send + 'static;
 
     /// The row that the call changes, if it changes one that calls of other requests change too. Calls with the same row do not wait for
-    /// each other in the database: those that arrive while one of them runs are in the next batch.
+    /// each other in the database: those that arrive while one of them runs, on whatever thread, are in the next batch.
     fn contended_row(&self) -> Option<i64> {
         None
     }
@@ -43,7 +43,7 @@ impl Db {
     /// values only.
     pub async fn call<C: BatchCall>(&self, call: C) -> Result<C::Answer, Error> {
         let (caller, answer) = oneshot::channel();
-        let waiting = self.batches.of_current_thread::<C>();
+        let waiting = self.batches.queue_for(&call);
         lock(&waiting).calls.push((call, caller));
         start_task(self, &waiting);
         answer.await.unwrap_or_else(|_| Err(Error::batch_failed()))

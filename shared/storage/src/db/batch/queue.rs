@@ -12,16 +12,18 @@ use tokio::sync::oneshot;
 /// The largest number of calls in a batch.
 pub(super) const MAX_CALLS: usize = 64;
 
-/// The calls that no batch has taken yet. Each thread has a queue for each type of call.
+/// The calls that no batch has taken yet. Each thread has a queue for each type of call, and the process has one for those that change a
+/// contended row.
 #[derive(Clone, Debug, Default)]
 pub(in crate::db) struct Batches {
     threads: Arc<ThreadLocal<RefCell<WaitingByType>>>,
+    process: Arc<Mutex<WaitingByType>>,
 }
 
-/// The queues of a thread. The key is the type of the call, and the value is the [`Waiting`] of that type.
+/// The queues of a thread or of the process. The key is the type of the call, and the value is the [`Waiting`] of that type.
 type WaitingByType = HashMap<TypeId, Box<dyn Any + Send>>;
 
-/// The queue of one thread for one type of call.
+/// The queue for one type of call.
 pub(super) type Waiting<C> = Arc<Mutex<Queue<C>>>;
 
 pub(super) struct Queue<C: BatchCall> {
@@ -65,14 +67,21 @@ impl<C: BatchCall> Queue<C> {
 pub(super) type Caller<C> = oneshot::Sender<Result<<C as BatchCall>::Answer, Error>>;
 
 impl Batches {
-    pub(super) fn of_current_thread<C: BatchCall>(&self) -> Waiting<C> {
-        let mut by_type = self.threads.get_or_default().borrow_mut();
-        let waiting = by_type
-            .entry(TypeId::of::<C>())
-            .or_insert_with(|| Box::new(Waiting::<C>::default()));
-        let waiting: Option<&Waiting<C>> = waiting.downcast_ref();
-        waiting.cloned().unwrap_or_default()
+    /// Returns the queue for this call.
+    pub(super) fn queue_for<C: BatchCall>(&self, call: &C) -> Waiting<C> {
+        match call.contended_row() {
+            Some(_) => queue_in(&mut lock(&self.process)),
+            None => queue_in(&mut self.threads.get_or_default().borrow_mut()),
+        }
     }
+}
+
+fn queue_in<C: BatchCall>(by_type: &mut WaitingByType) -> Waiting<C> {
+    let waiting = by_type
+        .entry(TypeId::of::<C>())
+        .or_insert_with(|| Box::new(Waiting::<C>::default()));
+    let waiting: Option<&Waiting<C>> = waiting.downcast_ref();
+    waiting.cloned().unwrap_or_default()
 }
 
 /// The busy rows of a batch, which dropping frees.
