@@ -57,7 +57,7 @@ pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 /// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
 /// The sealed text of an authorization flow has no colon.
 const DEVICE_FLOW: &str = "device:";
-/// The longest id, in bytes as a path has it, of an object to whose page a user comes after the sign-in.
+/// The longest encoded id in the path of a page to which a user returns after the sign-in, in bytes.
 const MAX_ID_LENGTH: usize = 255;
 /// The pages that require a recent sign-in, or an administrator. The path of one, or of the page of one user or app, is the `flow` of a
 /// user who signs in to come there. The sealed text of an authorization flow has no slash.
@@ -121,7 +121,7 @@ pub(crate) fn is_page(flow: &str) -> bool {
 
 /// Returns whether a path is that of one object of a list, with an id as [`of_client`] encodes it.
 fn is_of_one(list: &str, path: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.*+%".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.*%".contains(&byte);
     let id = path.strip_prefix(list).and_then(|rest| rest.strip_prefix('/'));
     id.is_some_and(|id| (1..=MAX_ID_LENGTH).contains(&id.len()) && id.bytes().all(is_plain))
 }
@@ -156,8 +156,8 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
     with_query(page, &[&[parameter], further].concat())
 }
 
-/// Returns the page of a client to which a user comes after the sign-in: the list, if the id is very long.
-pub(crate) fn of_client_after_sign_in(path: &str) -> &str {
+/// Returns the path of the page of a client if a user can return to it after the sign-in, or else that of the list.
+pub(crate) fn page_after_sign_in_or_list(path: &str) -> &str {
     match is_page(path) {
         true => path,
         false => ADMIN_CLIENTS,

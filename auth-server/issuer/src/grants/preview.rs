@@ -8,13 +8,18 @@ use foundation::scope::{self, Scope};
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::grants::clients::Client;
 use identity::grants::refresh_families::{Epochs, Family};
-use identity::users::User;
+use identity::users::account::Account;
 use serde::Serialize;
 
-/// What an app would get, as JSON with one member per line. The times are those of now; the ids of tokens, grants and sessions, the epoch of
-/// the user and `at_hash` are examples.
+/// The example of a key's thumbprint in RFC 9449 §6.1.
+const EXAMPLE_THUMBPRINT: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
+
+/// The claims of the tokens that an app would get, as JSON with one member per line. The times are those of now; the ids of tokens, grants
+/// and sessions, the epoch of the user, the key in `cnf` and `at_hash` are examples.
 #[derive(Debug)]
 pub struct TokenPreview {
+    /// Whether they are the tokens of a user and not of a service.
+    pub has_user: bool,
     /// The claims of the access token.
     pub access_token: String,
     /// The claims of the ID token, with the scope `openid`.
@@ -24,43 +29,50 @@ pub struct TokenPreview {
 }
 
 impl Grants {
-    /// Returns the claims of the tokens that this app would get if the user signed in now with a password and gave it access with this scope.
+    /// Returns the claims of the tokens that this app would get if the user signed in now, with the factors that the account needs, and gave
+    /// it access with this scope.
     /// Without a user, those of the token that a service gets for itself. Signs and stores nothing.
     pub fn preview_tokens(
         &self,
         client: &Client,
-        user: Option<&User>,
+        account: Option<&Account>,
         scope: Scope,
         now: Timestamp,
     ) -> Result<TokenPreview, serde_json::Error> {
-        let Some(user) = user else {
+        let key = client.dpop_bound_access_tokens.then_some(EXAMPLE_THUMBPRINT);
+        let Some(account) = account else {
             let subject = Subject {
                 sub: &client.id,
                 client_id: &client.id,
                 client_epoch: client.epoch,
                 family: None,
-                key: None,
+                key,
             };
             return Ok(TokenPreview {
+                has_user: false,
                 access_token: json(&self.access_token_claims(&subject, scope, now))?,
                 id_token: None,
                 user_info: None,
             });
+        };
+        let user = &account.user;
+        let methods = match (account.has_password, account.mfa_enabled) {
+            (true, true) => AuthenticationMethods::PasswordAndCode,
+            (true, false) => AuthenticationMethods::Password,
+            (false, _) => AuthenticationMethods::Passkey,
         };
         let family = Family {
             id: random::id(),
             client_id: client.id.clone(),
             user_id: user.id,
             role: user.role,
-            session_id: Some(0),
+            // A device is in no session of a browser.
+            session_id: (!client.redirect_uris.is_empty()).then_some(0),
             epochs: Epochs {
                 user: 0,
                 client: client.epoch,
             },
-            sign_in: SignIn {
-                at: now,
-                methods: AuthenticationMethods::Password,
-            },
+            sign_in: SignIn { at: now, methods },
             scope,
             generation: 1,
             dpop_jkt: None,
@@ -72,19 +84,24 @@ impl Grants {
             client_id: &client.id,
             client_epoch: client.epoch,
             family: Some(&family),
-            key: None,
+            key,
         };
         let allowed = user.role.scope().intersection(scope);
         let grant = TokenGrant {
             family: &family,
             scope,
             nonce: None,
-            key: None,
+            key,
         };
         let is_openid = allowed.contains(scope::OPENID);
         let id_token = is_openid.then(|| json(&self.id_token_claims(&grant, "", now)));
-        let user_info = is_openid.then(|| json(&UserInfo::new(user.clone(), allowed)));
+        let user_info = UserInfo::new(user.clone(), allowed);
+        let user_info = is_openid.then(|| match client.signed_user_info {
+            true => json(&self.signed_claims(&client.id, &user_info)),
+            false => json(&user_info),
+        });
         Ok(TokenPreview {
+            has_user: true,
             access_token: json(&self.access_token_claims(&subject, allowed, now))?,
             id_token: id_token.transpose()?,
             user_info: user_info.transpose()?,

@@ -75,7 +75,7 @@ impl Grants {
     }
 
     /// Records that the browser which sends this refresh token of the client in a cookie gets that of a new family, perhaps of another
-    /// user. A refusal of the token that arrives later does not remove the new cookie then.
+    /// user. A refusal of the token that is decided later, within a minute, does not remove the new cookie then.
     pub async fn record_replaced(&self, client: &Client, refresh_token: &str, context: &RequestContext) {
         let Some(id) = self.refresh_tokens.verify(refresh_token) else {
             return;
@@ -127,7 +127,7 @@ impl Grants {
         let since = now.before(COOKIE_RACE);
         // A concurrent request may have rotated the token or begun another family. The cookie then has a token of that request.
         let is_useless = client.refresh_cookie
-            && !refresh_families::may_be_replaced(&self.db, family_id, &client.id, since, now).await?;
+            && !refresh_families::browser_may_have_newer(&self.db, family_id, &client.id, since, now).await?;
         Err(TokenError::InvalidRefreshToken { end, is_useless })
     }
 

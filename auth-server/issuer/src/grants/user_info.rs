@@ -31,7 +31,7 @@ pub struct UserInfo {
 
 /// The claims of a signed response (OpenID Connect Core §5.3.2).
 #[derive(Serialize)]
-struct SignedUserInfo<'a> {
+pub(super) struct SignedUserInfo<'a> {
     iss: &'a str,
     aud: &'a str,
     #[serde(flatten)]
@@ -63,12 +63,21 @@ impl Grants {
         user_info: &UserInfo,
         now: Timestamp,
     ) -> Result<String, keys::Error> {
-        let claims = SignedUserInfo {
+        let claims = self.signed_claims(client_id, user_info);
+        self.keys.signer(now)?.sign("JWT", &claims)
+    }
+
+    /// Returns the claims of a signed response.
+    pub(super) fn signed_claims<'a>(
+        &'a self,
+        client_id: &'a str,
+        user_info: &'a UserInfo,
+    ) -> SignedUserInfo<'a> {
+        SignedUserInfo {
             iss: &self.issuer,
             aud: client_id,
             user_info,
-        };
-        self.keys.signer(now)?.sign("JWT", &claims)
+        }
     }
 }
 

@@ -85,7 +85,7 @@ impl Overview {
             consents: &self.consents,
             events: &self.events,
             sign_in: (!session.has_recent_sign_in(context.now))
-                .then(|| paths::sign_in(Some(paths::of_client_after_sign_in(&path)))),
+                .then(|| paths::sign_in(Some(paths::page_after_sign_in_or_list(&path)))),
             url: &app.policy.url(&path),
             path: &path,
             now: context.now,
@@ -106,7 +106,7 @@ pub(crate) async fn show(
     let path = paths::of_client(id.as_ref());
     let session = require_administrator(
         session,
-        paths::of_client_after_sign_in(&path),
+        paths::page_after_sign_in_or_list(&path),
         query.signed_in.is_some(),
     )?;
     let overview = Overview::read(&app, id.as_ref()).await?;
@@ -143,10 +143,10 @@ pub(crate) async fn change(
 ) -> Result<Response, FlowError> {
     let id = id.or_not_found().map_err(|_| no_such_client())?;
     let path = paths::of_client(id.as_ref());
-    let session = require_administrator(session, paths::of_client_after_sign_in(&path), false)?;
+    let session = require_administrator(session, paths::page_after_sign_in_or_list(&path), false)?;
     let session = require_recent_sign_in(
         Some(session),
-        paths::of_client_after_sign_in(&path),
+        paths::page_after_sign_in_or_list(&path),
         false,
         &context,
     )?;

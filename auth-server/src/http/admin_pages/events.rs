@@ -53,9 +53,12 @@ pub(crate) async fn show(
 async fn with_ids(app: &App, query: &str) -> Result<String, db::Error> {
     let mut parameters: Vec<(String, String)> =
         form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    for (name, value) in &mut parameters {
-        let is_user = name == "user_id" || name == "administrator_id";
-        let Some(email) = is_user.then(|| Email::parse(value.trim()).ok()).flatten() else {
+    for name in ["user_id", "administrator_id"] {
+        // As in the list, the first value counts.
+        let Some((_, value)) = parameters.iter_mut().find(|(found, _)| found == name) else {
+            continue;
+        };
+        let Ok(email) = Email::parse(value.trim()) else {
             continue;
         };
         if let Some(found) = account::find_by_email(&app.identity.db, &email).await? {

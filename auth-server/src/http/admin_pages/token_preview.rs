@@ -14,6 +14,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::email::Email;
+use foundation::ids::TextId;
 use foundation::scope::Scope;
 use identity::grants::clients::{self, Client, ClientType};
 use identity::users::account;
@@ -51,16 +52,25 @@ pub(crate) async fn show(
     }))
 }
 
-/// Returns the claims, or the reason why no tokens would come out.
+/// Returns the claims, or the reason why the app would get no tokens.
 async fn preview(
     app: &App,
     query: &TokenPreviewQuery,
     context: &RequestContext,
 ) -> Result<Result<TokenPreview, Text<'static>>, FlowError> {
     let db = &app.identity.db;
-    let Some(client) = clients::find(db, query.client_id.trim()).await? else {
+    let id: Result<TextId, _> = query.client_id.trim().parse();
+    let client = match id {
+        Ok(id) => clients::find(db, id.as_ref()).await?,
+        Err(_) => None,
+    };
+    let Some(client) = client.filter(|client| !client.has_expired(context.now)) else {
         return Ok(Err(text::of("token-preview-no-client")));
     };
+    let documents = &app.grants.documents;
+    if documents.check_usable(&client, context.now).await.is_err() {
+        return Ok(Err(text::of("token-preview-outdated")));
+    }
     let scope = match scope_of_request(&client, &query.scope) {
         Ok(scope) => scope,
         Err(reason) => return Ok(Err(reason)),
@@ -79,20 +89,19 @@ async fn preview(
     if account.is_none() && client.kind != ClientType::Service {
         return Ok(Err(text::of("token-preview-no-user")));
     }
-    let user = account.map(|account| account.user);
     let claims = app
         .grants
-        .preview_tokens(&client, user.as_ref(), scope, context.now);
+        .preview_tokens(&client, account.as_ref(), scope, context.now);
     let claims = claims.map_err(|error| FlowError::Response(Error::internal(&error).into_response()))?;
     Ok(Ok(claims))
 }
 
-/// Returns the scope of a request of the client: by default its registered one.
+/// Returns the scope of a request of the client: without a name, its default scope. Fails with the reason if it cannot ask for this scope.
 fn scope_of_request(client: &Client, scope: &str) -> Result<Scope, Text<'static>> {
     let scope = match scope.trim() {
         "" => Some(client.default_scope),
         names => names.parse().ok(),
     };
-    let scope = scope.filter(|scope| client.scope.covers(*scope));
+    let scope = scope.filter(|scope| !scope.is_empty() && client.scope.covers(*scope));
     scope.ok_or_else(|| text::of("token-preview-scope").with("scope", client.scope.to_string()))
 }

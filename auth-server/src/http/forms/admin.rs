@@ -97,7 +97,7 @@ pub(crate) struct TokenPreviewQuery {
     pub(crate) client_id: String,
     /// The e-mail address of the user. A service needs none.
     pub(crate) email: String,
-    /// The scope that the app asks for, by default its registered one.
+    /// The scope that the app asks for. Without it, the default scope of the app.
     pub(crate) scope: String,
     /// Present right after sign-in.
     #[param(ignore)]

@@ -22,17 +22,21 @@ struct TokenPreviewTemplate<'a> {
     email: &'a str,
     scope: &'a str,
     preview: Option<&'a TokenPreview>,
+    /// Whether the tokens are those of a user and not of a service.
+    has_user: bool,
     refusal: Option<&'a Text<'static>>,
     path: &'static str,
 }
 
 /// Renders the page.
 pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
+    let preview = page.preview.and_then(|preview| preview.as_ref().ok());
     let template = TokenPreviewTemplate {
         client_id: page.client_id,
         email: page.email,
         scope: page.scope,
-        preview: page.preview.and_then(|preview| preview.as_ref().ok()),
+        preview,
+        has_user: preview.is_some_and(|preview| preview.has_user),
         refusal: page.preview.and_then(|preview| preview.as_ref().err()),
         path: paths::ADMIN_TOKEN_PREVIEW,
     };

@@ -62,7 +62,7 @@ sql! {
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
     RECORD_REPLACED = "UPDATE refresh_families SET replaced_at = $3 WHERE id = $1 AND client_id = $2";
-    MAY_BE_REPLACED = concat!(
+    BROWSER_MAY_HAVE_NEWER = concat!(
         "SELECT EXISTS (SELECT 1 FROM refresh_families WHERE id = $1 AND replaced_at > $3)
              OR EXISTS (SELECT 1 FROM refresh_families
          WHERE user_id = (SELECT user_id FROM refresh_families AS presented WHERE presented.id = $1) AND client_id = $2
@@ -259,14 +259,22 @@ pub async fn record_replaced(db: &Db, id: &str, client_id: &str, now: Timestamp)
 
 /// Returns whether the browser that had the refresh token of the family `id` may have another one of this client which can be used: if it
 /// got that of a new family after the time `since`, or if the family is live, or another one of the same user that began after `since`.
-pub async fn may_be_replaced(
+pub async fn browser_may_have_newer(
     db: &Db,
     id: &str,
     client_id: &str,
     since: Timestamp,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let (exists,) = fetch_one!(db.reader(), (bool,), MAY_BE_REPLACED, id, client_id, since, now)?;
+    let (exists,) = fetch_one!(
+        db.reader(),
+        (bool,),
+        BROWSER_MAY_HAVE_NEWER,
+        id,
+        client_id,
+        since,
+        now
+    )?;
     Ok(exists)
 }
 

@@ -1,28 +1,35 @@
 //! Batches: calls of one kind that run as one statement.
 //!
 //! A statement costs both sides messages and wake-ups, whether it concerns one row or ten. A thread therefore collects the
-//! calls of the requests that it has input for, and runs them together. A call that no other one joins runs at once.
+//! calls of the requests that it has input for, and runs them together. A call that no other one joins runs at once. The calls of the process
+//! that change one row run one batch after the other.
 
 mod queue;
 
 use super::{Db, Error};
 use foundation::sync::lock;
-use queue::{BusyRows, Caller, MAX_CALLS, Waiting};
+use foundation::time_limits::multiplied;
+use queue::{BusyRows, Caller, Waiting};
 use serde::Serialize;
 use std::sync::Arc;
+use std::time::Duration;
 use std::{mem, slice};
 use tokio::sync::oneshot;
-use tracing::Instrument as _;
+use tokio::time::timeout;
+use tracing::{Instrument as _, Span};
 
 pub(super) use queue::Batches;
+
+/// The longest time that a caller waits for its answer, also if batches before it fail one after the other.
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// A call that can share its statement with other calls of this type.
 pub trait BatchCall: Sized + Send + Sync + 'static {
     /// The result of one call.
     type Answer: Send + 'static;
 
-    /// The row that the call changes, if it changes one that calls of other requests change too. Calls with the same row do not wait for
-    /// each other in the database: those that arrive while one of them runs, on whatever thread, are in the next batch.
+    /// The row that this call and calls of other requests change, if there is one. Calls of a process that change the same row do not wait
+    /// for each other in the database: those that arrive while one of them runs are in the next batch.
     fn contended_row(&self) -> Option<i64> {
         None
     }
@@ -45,44 +52,41 @@ impl Db {
         let (caller, answer) = oneshot::channel();
         let waiting = self.batches.queue_for(&call);
         lock(&waiting).calls.push((call, caller));
-        start_task(self, &waiting);
-        answer.await.unwrap_or_else(|_| Err(Error::batch_failed()))
+        start_task(self, &waiting, Span::current());
+        match timeout(multiplied(MAX_WAIT), answer).await {
+            Ok(answer) => answer.unwrap_or_else(|_| Err(Error::batch_failed())),
+            Err(_) => Err(Error::timed_out()),
+        }
     }
 }
 
-/// Starts a task for the waiting calls, unless there is one. It runs after the tasks that are ready now, so their calls join, and it goes on
-/// if its caller gives up.
-fn start_task<C: BatchCall>(db: &Db, waiting: &Waiting<C>) {
+/// Starts a task for the waiting calls that can run now, unless there is one. It runs after the tasks that are ready now, so their calls
+/// join, and it goes on if its caller gives up.
+fn start_task<C: BatchCall>(db: &Db, waiting: &Waiting<C>, span: Span) {
     let mut queue = lock(waiting);
-    if !queue.calls.is_empty() && !mem::replace(&mut queue.has_task, true) {
-        tokio::spawn(run_next(db.clone(), Arc::clone(waiting)).in_current_span());
+    if queue.has_free_call() && !mem::replace(&mut queue.has_task, true) {
+        tokio::spawn(run_next(db.clone(), Arc::clone(waiting)).instrument(span));
     }
 }
 
-/// Runs the waiting calls that change no busy row, at most [`MAX_CALLS`].
+/// Runs the next batch of the waiting calls.
 async fn run_next<C: BatchCall>(db: Db, waiting: Waiting<C>) {
     let batch = {
         let mut queue = lock(&waiting);
         queue.has_task = false;
         queue.take()
     };
-    if batch.is_empty() {
-        return;
-    }
-    if batch.len() == MAX_CALLS {
-        start_task(&db, &waiting);
-    }
+    start_task(&db, &waiting, Span::none());
     let rows = batch
         .iter()
         .filter_map(|(call, _)| call.contended_row())
         .collect();
-    let busy = BusyRows {
-        waiting: Arc::clone(&waiting),
+    let _busy = BusyRows {
+        db: db.clone(),
+        waiting,
         rows,
     };
     run_batch(&db, batch).await;
-    drop(busy);
-    start_task(&db, &waiting);
 }
 
 /// Runs calls, and gives each caller that still waits its answer.

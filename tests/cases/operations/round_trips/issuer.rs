@@ -107,7 +107,7 @@ routes! {
     listClients "page" [2 2] |f| f.admin.browser().open_call("/admin/clients");
     showNewClient "" [1 1] |f| f.admin.browser().open_call("/admin/apps/new");
     previewTokens "form" [1 1] |f| f.admin.browser().open_call("/admin/token-preview");
-    previewTokens "claims" [3 3] |f| {
+    previewTokens "claims" [2 2] |f| {
         let path = format!("/admin/token-preview?client_id={}&email={}", f.app.id, f.owner.email);
         f.admin.browser().open_call(&path)
     };

@@ -1,13 +1,15 @@
 //! The calls that wait for a batch.
 
-use super::{BatchCall, Error};
+use super::{BatchCall, Db, Error, start_task};
 use foundation::sync::lock;
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use thread_local::ThreadLocal;
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
+use tracing::Span;
 
 /// The largest number of calls in a batch.
 pub(super) const MAX_CALLS: usize = 64;
@@ -16,8 +18,8 @@ pub(super) const MAX_CALLS: usize = 64;
 /// contended row.
 #[derive(Clone, Debug, Default)]
 pub(in crate::db) struct Batches {
-    threads: Arc<ThreadLocal<RefCell<WaitingByType>>>,
-    process: Arc<Mutex<WaitingByType>>,
+    of_threads: Arc<ThreadLocal<RefCell<WaitingByType>>>,
+    of_process: Arc<Mutex<WaitingByType>>,
 }
 
 /// The queues of a thread or of the process. The key is the type of the call, and the value is the [`Waiting`] of that type.
@@ -45,24 +47,54 @@ impl<C: BatchCall> Default for Queue<C> {
 }
 
 impl<C: BatchCall> Queue<C> {
-    /// Takes the next batch: the calls that change no busy row, whose rows become busy.
+    /// Takes the next batch, whose rows become busy. Several calls that change one row are a batch of their own, so that no call of another
+    /// row waits for it.
     pub(super) fn take(&mut self) -> Vec<(C, Caller<C>)> {
-        let is_free = |call: &C| {
-            call.contended_row()
-                .is_none_or(|row| !self.busy_rows.contains(&row))
+        let Some(first) = self.calls.iter().find(|(call, _)| self.is_free(call)) else {
+            return Vec::new();
         };
+        let Some(row) = first.0.contended_row() else {
+            let count = self.calls.len().min(MAX_CALLS);
+            return self.calls.drain(..count).collect();
+        };
+        let mut waiting: HashMap<i64, usize> = HashMap::new();
+        for row in self.calls.iter().filter_map(|(call, _)| call.contended_row()) {
+            *waiting.entry(row).or_default() += 1;
+        }
+        let is_alone = |row: i64| waiting.get(&row) == Some(&1) && !self.busy_rows.contains(&row);
+        let has_many = !is_alone(row);
         let mut count = 0;
-        let mut take = |(call, _): &mut (C, Caller<C>)| {
-            let takes = count < MAX_CALLS && is_free(call);
-            count += usize::from(takes);
-            takes
-        };
-        let batch: Vec<_> = self.calls.extract_if(.., |call| take(call)).collect();
-        let rows = batch.iter().filter_map(|(call, _)| call.contended_row());
-        self.busy_rows.extend(rows);
+        let mut batch = Vec::new();
+        let mut rest = Vec::new();
+        for (call, caller) in self.calls.drain(..) {
+            let belongs = call.contended_row().is_some_and(|of_call| match has_many {
+                true => of_call == row,
+                false => is_alone(of_call),
+            });
+            if belongs && count < MAX_CALLS {
+                count += 1;
+                batch.push((call, caller));
+            } else {
+                rest.push((call, caller));
+            }
+        }
+        self.busy_rows
+            .extend(batch.iter().filter_map(|(call, _)| call.contended_row()));
+        self.calls = rest;
         batch
     }
+
+    /// Returns whether a call waits that can run now.
+    pub(super) fn has_free_call(&self) -> bool {
+        self.calls.iter().any(|(call, _)| self.is_free(call))
+    }
+
+    fn is_free(&self, call: &C) -> bool {
+        call.contended_row()
+            .is_none_or(|row| !self.busy_rows.contains(&row))
+    }
 }
+
 /// Sends a caller its answer. Closed if the caller no longer waits.
 pub(super) type Caller<C> = oneshot::Sender<Result<<C as BatchCall>::Answer, Error>>;
 
@@ -70,8 +102,8 @@ impl Batches {
     /// Returns the queue for this call.
     pub(super) fn queue_for<C: BatchCall>(&self, call: &C) -> Waiting<C> {
         match call.contended_row() {
-            Some(_) => queue_in(&mut lock(&self.process)),
-            None => queue_in(&mut self.threads.get_or_default().borrow_mut()),
+            Some(_) => queue_in(&mut lock(&self.of_process)),
+            None => queue_in(&mut self.of_threads.get_or_default().borrow_mut()),
         }
     }
 }
@@ -84,8 +116,9 @@ fn queue_in<C: BatchCall>(by_type: &mut WaitingByType) -> Waiting<C> {
     waiting.cloned().unwrap_or_default()
 }
 
-/// The busy rows of a batch, which dropping frees.
+/// The busy rows of a batch. Dropping frees them, and starts the task of the calls that wait for them.
 pub(super) struct BusyRows<C: BatchCall> {
+    pub(super) db: Db,
     pub(super) waiting: Waiting<C>,
     pub(super) rows: Vec<i64>,
 }
@@ -95,6 +128,11 @@ impl<C: BatchCall> Drop for BusyRows<C> {
         let mut queue = lock(&self.waiting);
         for row in &self.rows {
             queue.busy_rows.remove(row);
+        }
+        drop(queue);
+        // There is no runtime while the process ends.
+        if Handle::try_current().is_ok() {
+            start_task(&self.db, &self.waiting, Span::none());
         }
     }
 }
