@@ -3,7 +3,7 @@
 use serde_json::json;
 use std::time::{Duration, Instant};
 use storage::{execute, fetch_one};
-use tests::{Db, User, World, eventually, on_every_shape, on_postgresql, rounds};
+use tests::{Db, User, World, eventually, on_every_shape, on_postgresql, print_figure, rounds};
 
 /// The number of drafts, of stored replies and of security events that an account gets.
 fn rows() -> i64 {
@@ -86,7 +86,7 @@ async fn the_erasure_of_a_large_account_goes_on_after_a_crash(mut world: World) 
     bob.get(&of_bob.path).await.expect(200);
     expect_erased(&db, &ann).await;
     let (rows, took) = (3 * rows(), began.elapsed());
-    println!("{rows} rows were erased in {took:?}");
+    print_figure(&format!("{rows} rows of an account were erased in {took:?}."));
     assert!(took < TIME_FOR_A_MILLION, "{took:?}");
     bob.get(&of_bob.path).await.expect(200);
     bob.get(&post.path).await.expect(200);

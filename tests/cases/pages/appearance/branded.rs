@@ -30,6 +30,7 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     walk.submit(&fields, SUBMIT, "value=\"allow\"").await;
     walk.check("branded-consent-of-registered-app").await;
     walk.visit("branded-account", "/account").await;
+    walk.print_slowest();
 }
 
 /// An app that registered itself.

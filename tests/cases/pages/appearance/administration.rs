@@ -1,0 +1,70 @@
+//! The way through the pages for administrators.
+
+use super::{DONE, FAILED, SUBMIT, Walk};
+
+/// Visits the pages for administrators.
+pub(super) async fn administration(walk: &Walk<'_>) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    let admin = world.user_with_role("admin").await;
+    walk.sign_in(&admin).await;
+    walk.visit("signing-keys", "/admin/keys").await;
+    // The keys can be rotated once in five minutes.
+    let button = walk.word("[popovertarget=rotation]", "[popovertarget=retirement-2]");
+    let (action, name) = (walk.word("rotate", "retire"), walk.word("rotation", "retirement"));
+    chromium.press(button).await;
+    chromium.press("[popover]:popover-open summary").await;
+    walk.check(&format!("signing-keys-{name}")).await;
+    let submit = format!("[popover]:popover-open form[action='/admin/keys/{action}'] button");
+    let news = walk.word("can be rotated in", "zurückgezogen");
+    walk.submit(&[], &submit, news).await;
+    walk.check(&format!("signing-keys-after-{name}")).await;
+    let user = world.user().await;
+    walk.visit("users", "/admin/users").await;
+    walk.visit("users-none", "/admin/users?email=nobody%40example.org")
+        .await;
+    let path = format!("/admin/users/{}", user.id);
+    walk.visit("user", &path).await;
+    chromium.press("[popovertarget=dialog-disable]").await;
+    walk.check("user-disable").await;
+    let disable = "[popover]:popover-open button.danger";
+    walk.submit(&[], disable, "class=\"success\"").await;
+    walk.check("user-disabled").await;
+    chromium.press("[popovertarget=dialog-set-password]").await;
+    walk.submit(&[], disable, DONE).await;
+    walk.check("initial-password").await;
+    administration_of_apps(walk).await;
+    walk.visit("events", "/admin/events").await;
+    walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
+        .await;
+    world.age_sign_ins_of(&admin).await;
+    walk.visit("signing-keys-later", "/admin/keys").await;
+}
+
+/// The list of apps, the creation of one with its review and its secret, and its page.
+async fn administration_of_apps(walk: &Walk<'_>) {
+    let chromium = &walk.chromium;
+    walk.visit("apps", "/admin/clients").await;
+    walk.visit("apps-none", "/admin/clients?type=service&first_party=true")
+        .await;
+    walk.visit("new-app", "/admin/apps/new").await;
+    chromium.press("input[value=web]").await;
+    let fields = [("#name", "A shop"), ("#redirect_uris", "http://shop.test/cb")];
+    walk.submit(&fields, SUBMIT, FAILED).await;
+    walk.check("new-app-failed").await;
+    let right = [("#redirect_uris", "https://shop.test/cb")];
+    walk.submit(&right, SUBMIT, "value=\"create\"").await;
+    walk.check("new-app-review").await;
+    walk.submit(&[], SUBMIT, DONE).await;
+    walk.check("new-app-created").await;
+    walk.submit(&[], "a.button", "client_created").await;
+    walk.check("app").await;
+    walk.submit(&[], "a[href^='/admin/token-preview']", "id=\"scope\"")
+        .await;
+    let user = walk.world.user().await;
+    walk.submit(&[("#email", &user.email)], SUBMIT, "client_epoch")
+        .await;
+    walk.check("token-preview").await;
+    walk.submit(&[("#email", "nobody@example.org")], SUBMIT, FAILED)
+        .await;
+    walk.check("token-preview-failed").await;
+}
