@@ -7,6 +7,8 @@ mod security_events;
 mod signing_keys;
 mod time_line;
 mod token_preview;
+mod user;
+mod user_change;
 mod users;
 
 pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
@@ -16,7 +18,9 @@ pub(crate) use new_client::{
 pub(crate) use security_events::{SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
 pub(crate) use token_preview::{TokenPreviewPage, token_preview};
-pub(crate) use users::{UserChange, UserPage, UsersPage, initial_password, user, users};
+pub(crate) use user::{UserPage, initial_password, user};
+pub(crate) use user_change::UserChange;
+pub(crate) use users::{UsersPage, users};
 
 use crate::http::paths;
 use crate::pages::text;

@@ -46,6 +46,7 @@ pub fn statements() -> Vec<(String, String)> {
         grants::clients::secrets::STATEMENTS,
         grants::consents::STATEMENTS,
         grants::refresh_families::STATEMENTS,
+        grants::refresh_families::replacement::STATEMENTS,
         grants::refresh_families::revocation::STATEMENTS,
         grants::refresh_families::rotation::STATEMENTS,
         logout_notices::STATEMENTS,

@@ -317,7 +317,7 @@ async fn an_administrator_follows_new_events(world: SharedWorld) {
     let failed = failed.expect(401);
     let id = stream.wait_for(failed.correlation_id()).await;
     drop(stream);
-    // Whoever connects again misses nothing.
+    // A client that connects again misses nothing.
     let elsewhere = other.anonymous().login(&other.email, PASSWORD).await.expect(200);
     let missed = user.anonymous().login(&user.email, PASSWORD).await.expect(200);
     let mut resumed = Stream::open(&world, &admin, &user, Some(&id)).await;

@@ -142,7 +142,7 @@ async fn an_administrator_ends_what_belongs_to_a_user(world: SharedWorld) {
     tokens.expect_revoked(&world, &app).await;
     expect_changed(&mut browser, &user, "sign-out", &[]).await;
     user.get("/me").await.expect_error(401, "unauthenticated");
-    // What has ended before, and what belongs to nobody or to another user, is not in the list.
+    // A session or app that has ended before, that does not exist or that another user has is not on the page.
     let stranger = world.user().await;
     let sessions = stranger.get("/me/sessions").await.expect(200).json();
     let of_stranger = sessions["items"][0]["id"].to_string();
@@ -212,7 +212,7 @@ async fn a_change_needs_an_administrator_who_signed_in_just_now(world: SharedWor
         .await;
     expect_redirect(&back, &path_of(&user));
     user.get("/me").await.expect(200);
-    // Nobody changes the own account here, and nobody else changes anything.
+    // Administrators cannot change their own account here, and other users can change no account.
     let own = page.url.join(&format!("{}/changes", path_of(&admin))).unwrap();
     let admin = world.log_in(&admin.email, PASSWORD).await;
     let mut browser = admin.browser();

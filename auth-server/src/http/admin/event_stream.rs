@@ -118,7 +118,7 @@ pub(crate) async fn follow(
         let message = events.next().await?;
         Some((Ok::<_, Infallible>(message), events))
     });
-    // Proxies that collect responses before they send them leave this one alone.
+    // With this header nginx passes each message on at once, and does not buffer the response.
     let headers = [
         (header::CACHE_CONTROL, "no-store"),
         (HeaderName::from_static("x-accel-buffering"), "no"),
@@ -150,7 +150,7 @@ impl EventStream {
             };
             let position = self.tail.position().to_string();
             if events.is_empty() && self.tail.position() != former {
-                // The client connects again where this stream has come, although no event fits.
+                // A client that connects again does not search these events again, although none of them fits.
                 self.queue.push_back(Event::default().id(position.clone()));
             }
             let messages = events.iter().map(|event| message(event, &position));

@@ -2,9 +2,11 @@
 //! rotations update. The refresh tokens themselves are derived from the row (see `refresh_tokens` in `auth-server`). A family's
 //! id is the `grant_id` of its access tokens.
 
+pub(crate) mod replacement;
 pub(crate) mod revocation;
 pub(crate) mod rotation;
 
+pub use replacement::{browser_may_have_newer, record_replaced};
 pub(crate) use revocation::revoke_all_of_user;
 pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri, revoke_repeatedly};
 pub use rotation::{PresentedToken, nullable_array, rotate};
@@ -17,7 +19,7 @@ use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_optional, sql};
 
 /// The columns of [`Row`] in the statements on one table. They read the tables `users` and `clients` too, which other modules
 /// own: the role becomes a claim of the access token. A transaction that changes the role of a user also ends the user's epoch.
@@ -61,12 +63,6 @@ sql! {
         "SELECT ", columns!(), ", last_used_at, idle_expires_at, expires_at
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
-    RECORD_REPLACED = "UPDATE refresh_families SET replaced_at = $3 WHERE id = $1 AND client_id = $2";
-    BROWSER_MAY_HAVE_NEWER = concat!(
-        "SELECT EXISTS (SELECT 1 FROM refresh_families WHERE id = $1 AND replaced_at > $3)
-             OR EXISTS (SELECT 1 FROM refresh_families
-         WHERE user_id = (SELECT user_id FROM refresh_families AS presented WHERE presented.id = $1) AND client_id = $2
-           AND (id = $1 OR created_at > $3) AND idle_expires_at > $4 AND expires_at > $4 AND ", is_unrevoked!(), ")");
     PRUNE = delete_expired!("refresh_families", "id", "expires_at + 0");
 }
 
@@ -250,32 +246,6 @@ pub async fn find_current(
         issued_at: current.last_used_at,
         expires_at: current.idle_expires_at.min(current.expires_at),
     }))
-}
-
-/// Records that the browser which had the refresh token of the family `id` of this client gets that of a new family.
-pub async fn record_replaced(db: &Db, id: &str, client_id: &str, now: Timestamp) -> Result<(), Error> {
-    execute!(db.writer(), RECORD_REPLACED, id, client_id, now).map(|_| ())
-}
-
-/// Returns whether the browser that had the refresh token of the family `id` may have another one of this client which can be used: if it
-/// got that of a new family after the time `since`, or if the family is live, or another one of the same user that began after `since`.
-pub async fn browser_may_have_newer(
-    db: &Db,
-    id: &str,
-    client_id: &str,
-    since: Timestamp,
-    now: Timestamp,
-) -> Result<bool, Error> {
-    let (exists,) = fetch_one!(
-        db.reader(),
-        (bool,),
-        BROWSER_MAY_HAVE_NEWER,
-        id,
-        client_id,
-        since,
-        now
-    )?;
-    Ok(exists)
 }
 
 /// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.

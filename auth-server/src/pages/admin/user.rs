@@ -1,0 +1,189 @@
+//! The page of one user, for administrators.
+
+use super::user_change::UserChange;
+use super::users::{role_in_words, tags};
+use super::{EventItem, InTerminal, event_items, quoted};
+use crate::http::paths;
+use crate::pages::text::Text;
+use crate::pages::{FormState, render, text, user_agent};
+use askama::Template;
+use audit::events::list::SecurityEvent;
+use axum::response::Response;
+use foundation::clock::Timestamp;
+use foundation::secret::Secret;
+use identity::grants::consents::list::Consent;
+use identity::sessions::UserSession;
+use identity::users::Role;
+use identity::users::account::Account;
+use storage::paging::{PAGE_SIZE, Page};
+
+/// The page of one user.
+pub(crate) struct UserPage<'a> {
+    pub(crate) form: FormState<'a>,
+    pub(crate) account: &'a Account,
+    /// The newest sessions.
+    pub(crate) sessions: &'a Page<UserSession>,
+    /// The first apps to which the user has given access.
+    pub(crate) consents: &'a Page<Consent>,
+    /// The newest events.
+    pub(crate) events: &'a [SecurityEvent],
+    /// Whether it is the account of the administrator.
+    pub(crate) is_own: bool,
+    /// The path at which the administrator signs in again before a change, if it is needed.
+    pub(crate) sign_in: Option<String>,
+    /// The URL of the user at the API.
+    pub(crate) url: &'a str,
+    pub(crate) now: Timestamp,
+}
+
+#[derive(Template)]
+#[template(path = "user.html")]
+struct UserTemplate<'a> {
+    form: FormState<'a>,
+    id: i64,
+    path: String,
+    email: &'a str,
+    role: String,
+    tags: Vec<String>,
+    created_at: Timestamp,
+    is_own: bool,
+    sign_in: Option<&'a str>,
+    changes: Vec<ChangeItem>,
+    sessions: Vec<SessionItem>,
+    /// The name of the change that ends a session.
+    end_session: String,
+    has_more_sessions: bool,
+    apps: Vec<AppItem<'a>>,
+    /// The name of the change that revokes a consent.
+    revoke_consent: String,
+    has_more_apps: bool,
+    events: Vec<EventItem<'a>>,
+    all_events: String,
+    /// The time of the last change, which tells whether a form is sent again.
+    version: String,
+    in_terminal: InTerminal,
+    now: Timestamp,
+}
+
+struct ChangeItem {
+    name: String,
+    label: String,
+    effect: Text<'static>,
+    is_dangerous: bool,
+    in_terminal: InTerminal,
+}
+
+struct SessionItem {
+    id: i64,
+    browser: String,
+    began: Timestamp,
+    last_used: Timestamp,
+    address: String,
+}
+
+struct AppItem<'a> {
+    name: &'a str,
+    client_id: &'a str,
+    path: String,
+    scopes: Vec<String>,
+}
+
+/// Renders the page of one user.
+pub(crate) fn user(page: &UserPage<'_>) -> Response {
+    let account = page.account;
+    let id = account.user.id;
+    let (sessions, apps) = (page.sessions.items.len(), page.consents.items.len());
+    let change = |change: UserChange| {
+        let (label, effect) = change.in_words(sessions, apps);
+        ChangeItem {
+            name: change.name(),
+            label: label.plain(),
+            effect,
+            is_dangerous: change.is_dangerous(),
+            in_terminal: change.in_terminal(&account.user.email, page.url),
+        }
+    };
+    let template = UserTemplate {
+        form: page.form,
+        id,
+        path: paths::of_user(id),
+        email: &account.user.email,
+        role: role_in_words(account.user.role),
+        tags: tags(account),
+        created_at: account.user.created_at,
+        is_own: page.is_own,
+        sign_in: page.sign_in.as_deref(),
+        changes: possible_changes(account).into_iter().map(change).collect(),
+        sessions: page.sessions.items.iter().map(session_item).collect(),
+        end_session: UserChange::EndSession.name(),
+        has_more_sessions: sessions == PAGE_SIZE,
+        apps: page.consents.items.iter().map(app_item).collect(),
+        revoke_consent: UserChange::RevokeConsent.name(),
+        has_more_apps: apps == PAGE_SIZE,
+        events: event_items(page.events),
+        all_events: paths::with_query(paths::ADMIN_EVENTS, &[("user_id", &id.to_string())]),
+        version: account.user.updated_at.to_string(),
+        in_terminal: InTerminal::new("users list", &quoted(page.url)),
+        now: page.now,
+    };
+    render(&account.user.email, &template)
+}
+
+/// Returns the changes that make sense for an account as it is.
+fn possible_changes(account: &Account) -> Vec<UserChange> {
+    let has_second_factor = account.mfa_enabled || account.passkeys > 0;
+    let roles = Role::ALL.into_iter().filter(|role| *role != account.user.role);
+    let state = match account.disabled_at {
+        Some(_) => UserChange::Enable,
+        None => UserChange::Disable,
+    };
+    let mut changes = vec![UserChange::SignOut, UserChange::Unlock, UserChange::SetPassword];
+    changes.extend(has_second_factor.then_some(UserChange::ResetSecondFactor));
+    changes.extend(roles.map(UserChange::Role));
+    changes.push(state);
+    changes
+}
+
+fn session_item(session: &UserSession) -> SessionItem {
+    let session = &session.session;
+    SessionItem {
+        id: session.id,
+        browser: user_agent::in_words(session.user_agent.as_deref()),
+        began: session.created_at,
+        last_used: session.last_seen_at,
+        address: session
+            .address
+            .clone()
+            .unwrap_or_else(|| text::of("address-unknown").plain()),
+    }
+}
+
+fn app_item(consent: &Consent) -> AppItem<'_> {
+    AppItem {
+        name: &consent.access.client_name,
+        client_id: &consent.client_id,
+        path: paths::of_client(&consent.client_id),
+        scopes: consent.access.scope.split(' ').map(text::scope).collect(),
+    }
+}
+
+#[derive(Template)]
+#[template(path = "initial_password.html")]
+struct InitialPasswordTemplate<'a> {
+    title: Text<'a>,
+    password: &'a str,
+    /// The path of the page of the user.
+    next: &'a str,
+}
+
+/// Renders an initial password of the account with this address, which is shown once, and a link to the page with the path `next`.
+pub(crate) fn initial_password(email: &str, password: &Secret, next: &str) -> Response {
+    let title = text::of("initial-password").with("email", email);
+    let plain = title.plain();
+    let template = InitialPasswordTemplate {
+        title,
+        password: password.expose(),
+        next,
+    };
+    render(&plain, &template)
+}

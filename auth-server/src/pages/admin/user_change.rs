@@ -1,0 +1,143 @@
+//! The changes of an account that an administrator makes on its page.
+
+use super::{InTerminal, counted, quoted};
+use crate::pages::text::{self, Text};
+use identity::users::Role;
+
+/// A change of an account, as a form names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UserChange {
+    /// Disable the account.
+    Disable,
+    /// Enable the account.
+    Enable,
+    /// End all sessions and tokens.
+    SignOut,
+    /// Delete the failed sign-ins.
+    Unlock,
+    /// Turn two-step sign-in off and remove the passkeys.
+    ResetSecondFactor,
+    /// Generate an initial password.
+    SetPassword,
+    /// Give the user this role.
+    Role(Role),
+    /// End one session.
+    EndSession,
+    /// Revoke the consent to one app.
+    RevokeConsent,
+}
+
+impl UserChange {
+    /// All changes but those of the role.
+    const WITHOUT_ROLE: [Self; 8] = [
+        Self::Disable,
+        Self::Enable,
+        Self::SignOut,
+        Self::Unlock,
+        Self::ResetSecondFactor,
+        Self::SetPassword,
+        Self::EndSession,
+        Self::RevokeConsent,
+    ];
+
+    /// Returns the change with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let role = name.strip_prefix("role-").and_then(Role::named);
+        let plain = || {
+            Self::WITHOUT_ROLE
+                .into_iter()
+                .find(|change| change.name() == name)
+        };
+        role.map(Self::Role).or_else(plain)
+    }
+
+    /// Returns the name in a form.
+    pub(super) fn name(self) -> String {
+        match self {
+            Self::Disable => "disable".to_owned(),
+            Self::Enable => "enable".to_owned(),
+            Self::SignOut => "sign-out".to_owned(),
+            Self::Unlock => "unlock".to_owned(),
+            Self::ResetSecondFactor => "reset-second-factor".to_owned(),
+            Self::SetPassword => "set-password".to_owned(),
+            Self::Role(role) => format!("role-{}", role.as_str()),
+            Self::EndSession => "end-session".to_owned(),
+            Self::RevokeConsent => "revoke-consent".to_owned(),
+        }
+    }
+
+    /// Returns the label of the button, and the effect on an account with these numbers of sessions and apps.
+    pub(super) fn in_words(self, sessions: usize, apps: usize) -> (Text<'static>, Text<'static>) {
+        let (label, effect) = match self {
+            Self::Disable => (text::of("user-disable"), text::of("user-disable-effect")),
+            Self::Enable => (text::of("user-enable"), text::of("user-enable-effect")),
+            Self::Unlock => (text::of("user-unlock"), text::of("user-unlock-effect")),
+            Self::SetPassword => (
+                text::of("user-set-password"),
+                text::of("user-set-password-effect"),
+            ),
+            Self::ResetSecondFactor => (
+                text::of("user-reset-second-factor"),
+                text::of("user-reset-second-factor-effect"),
+            ),
+            Self::Role(role) => {
+                let label = match role {
+                    Role::User => text::of("user-make-user"),
+                    Role::Editor => text::of("user-make-editor"),
+                    Role::Admin => text::of("user-make-admin"),
+                };
+                (label, text::of("user-role-effect"))
+            }
+            Self::SignOut | Self::EndSession | Self::RevokeConsent => {
+                (text::of("user-sign-out"), text::of("user-sign-out-effect"))
+            }
+        };
+        let effect = effect.with("sessions", counted(sessions));
+        (label, effect.with("apps", counted(apps)))
+    }
+
+    /// Returns the command and the call that make the change to the account with this address, whose URL at the API is `url`.
+    pub(super) fn in_terminal(self, email: &str, url: &str) -> InTerminal {
+        let (command, call) = match self {
+            Self::Disable => ("disable", format!("-X POST {url}/disablements")),
+            Self::Enable => ("enable", format!("-X POST {url}/enablements")),
+            Self::Unlock => ("unlock", format!("-X DELETE {url}/lockouts")),
+            Self::ResetSecondFactor => ("reset-mfa", format!("-X DELETE {url}/mfa")),
+            Self::SetPassword => ("set-password", format!("-X PUT {url}/password")),
+            Self::Role(role) => {
+                let command = format!(
+                    "users set-role --email {} --role {}",
+                    quoted(email),
+                    role.as_str()
+                );
+                let body = format!("{{\"role\":\"{}\"}}", role.as_str());
+                let call = format!("-X PATCH -H 'Content-Type: application/json' -d '{body}' {url}");
+                return InTerminal::new(&command, &call);
+            }
+            Self::SignOut | Self::EndSession | Self::RevokeConsent => {
+                return InTerminal::call(&format!("-X DELETE {url}/sessions"));
+            }
+        };
+        InTerminal::new(&format!("users {command} --email {}", quoted(email)), &call)
+    }
+
+    /// Returns whether the change ends something.
+    pub(super) const fn is_dangerous(self) -> bool {
+        !matches!(self, Self::Enable | Self::Unlock)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_is_found_by_its_name() {
+        let roles = Role::ALL.map(UserChange::Role);
+        for change in UserChange::WITHOUT_ROLE.into_iter().chain(roles) {
+            assert_eq!(UserChange::named(&change.name()), Some(change));
+        }
+        assert_eq!(UserChange::named("role-owner"), None);
+        assert_eq!(UserChange::named(""), None);
+    }
+}
