@@ -41,9 +41,10 @@ function row(event) {
   hint.append(link("trace_id", event.traceId));
   heading.append(hint);
   const at = new Date(event.at);
-  const time = element("td", "", { role: "cell", "data-label": labels[1] });
+  const time = element("td", "", { role: "cell", class: "short", "data-label": labels[1] });
   time.append(element("time", at.toLocaleTimeString(document.documentElement.lang), { datetime: event.at }));
   const user = cell(2, "user_id", event.user_id);
+  user.className = "short";
   if (event.administrator_id !== null) {
     const by = element("span", ` ${box.dataset.by} `, { class: "hint" });
     by.append(link("administrator_id", event.administrator_id));

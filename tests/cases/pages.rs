@@ -15,6 +15,7 @@ mod events;
 mod journey;
 mod languages;
 mod links;
+mod passkey_offer;
 mod passkeys;
 mod password_fields;
 mod passwordless;

@@ -29,6 +29,11 @@ pub struct Page {
     pub reply: Reply,
 }
 
+/// Returns a text of a page with plain hyphens in place of those at which no line ends (U+2011).
+pub(crate) fn plain_hyphens(text: &str) -> String {
+    text.replace('\u{2011}', "-")
+}
+
 #[derive(Debug)]
 struct Form {
     action: Url,
@@ -201,7 +206,7 @@ impl Page {
     pub fn visible_text(&self) -> String {
         let html = Html::parse_document(&self.reply.text());
         let words = html.root_element().text().flat_map(str::split_whitespace);
-        words.collect::<Vec<_>>().join(" ")
+        plain_hyphens(&words.collect::<Vec<_>>().join(" "))
     }
 
     /// The absolute targets of its links.

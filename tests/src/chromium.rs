@@ -2,6 +2,7 @@
 
 mod appearance;
 
+use crate::browser::plain_hyphens;
 use crate::installed_programs::INSTALL_HINT;
 use crate::ports::free_port;
 use serde_json::{Value, json};
@@ -95,7 +96,7 @@ impl Chromium {
     pub async fn expect(&self, text: &str) -> String {
         let began = Instant::now();
         loop {
-            let source = self.source().await;
+            let source = plain_hyphens(&self.source().await);
             if source.contains(text) {
                 return self.get("/url").await.as_str().unwrap().to_owned();
             }
@@ -187,14 +188,14 @@ impl Chromium {
 
     /// Expects that the page loaded everything from its own origin, stored nothing that scripts can read later, has no token in its address, and reported
     /// no error, except the status of an error page.
-    pub async fn expect_no_trace(&self) {
+    pub async fn expect_no_trace(&self, third_party: Option<&str>) {
         const TRACES: &str = "const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
             return {
-                foreign: loaded.map(entry => entry.name).filter(name => new URL(name).origin !== location.origin),
+                foreign: loaded.map(entry => entry.name).filter(name => ![location.origin, args[0]].includes(new URL(name).origin)),
                 stored: localStorage.length + sessionStorage.length,
                 token: new URLSearchParams(location.search).get('token') || '',
             };";
-        let traces = self.run(TRACES, &[]).await;
+        let traces = self.run(TRACES, &[json!(third_party)]).await;
         assert_eq!(traces, json!({ "foreign": [], "stored": 0, "token": "" }));
         let console = self.console().await;
         let is_status = |message: &&String| message.contains("the server responded with a status of 4");

@@ -16,6 +16,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
+use identity::passkeys;
 use identity::sessions::Session;
 use issuer::clients::documents::Step;
 use issuer::flows::Flow;
@@ -56,7 +57,18 @@ pub(crate) async fn show(
         return Ok(see_other(&to));
     };
     let logo = app.grants.documents.logo(&request.client).await?;
-    Ok(renderer.show(|form| page(form, flow, &request, logo.as_deref(), missing.granted, &session)))
+    let offers_passkey = app.relying_party.is_some()
+        && passkeys::should_be_offered(&app.identity.db, &session, context.now).await?;
+    Ok(renderer.show(|form| {
+        page(
+            form,
+            (flow, offers_passkey),
+            &request,
+            logo.as_deref(),
+            missing.granted,
+            &session,
+        )
+    }))
 }
 
 /// Checks the request of a flow again for the user of this session. Fails with a redirect to the sign-in page if the user must sign in
@@ -99,10 +111,10 @@ async fn allow(
         .await
 }
 
-/// Renders the consent page. It names the user of the session, and its form is bound to this user.
+/// Renders the consent page of a flow, which may offer a passkey. It names the user of the session, and its form is bound to this user.
 fn page(
     form: FormState<'_>,
-    flow: &str,
+    (flow, offers_passkey): (&str, bool),
     request: &CheckedRequest,
     logo: Option<&str>,
     granted: Scope,
@@ -119,6 +131,7 @@ fn page(
         redirect_uri: request.redirect_uri(),
         user: &session.user,
         sign_in: paths::sign_in(Some(flow)),
+        passkey_offer: offers_passkey.then(|| paths::in_flow(paths::PASSKEYS, flow)),
     })
 }
 
@@ -173,7 +186,7 @@ async fn show_to_another_user(
     let logo = app.grants.documents.logo(&request.client).await?;
     let changed = FormError::new(StatusCode::CONFLICT, &text::of("consent-user-changed"));
     Ok(renderer.show_again(changed, |form| {
-        page(form, flow, request, logo.as_deref(), granted, session)
+        page(form, (flow, false), request, logo.as_deref(), granted, session)
     }))
 }
 

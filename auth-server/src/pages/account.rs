@@ -56,6 +56,8 @@ struct AccountTemplate<'a> {
     sessions: Vec<SessionItem>,
     apps: Vec<AppItem<'a>>,
     events: Vec<EventItem<'a>>,
+    /// Whether there are older events than those.
+    has_older_events: bool,
     now: Timestamp,
 }
 
@@ -109,6 +111,9 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             address: event.address.as_deref(),
         })
     });
+    let mut events: Vec<_> = events.take(SHOWN_EVENTS + 1).collect();
+    let has_older_events = events.len() > SHOWN_EVENTS;
+    events.truncate(SHOWN_EVENTS);
     let passkeys = u64::try_from(page.account.passkeys).unwrap_or_default();
     let passkeys = page.has_passkeys.then_some(passkeys);
     render(
@@ -125,7 +130,8 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
             sessions: sessions.collect(),
             apps: apps.collect(),
-            events: events.take(SHOWN_EVENTS).collect(),
+            events,
+            has_older_events,
             now: page.now,
         },
     )

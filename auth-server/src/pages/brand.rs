@@ -1,6 +1,6 @@
 //! The branding of the pages.
 
-use super::color::Color;
+use super::color::{Color, MIN_CONTRAST};
 use foundation::secret;
 use url::Url;
 
@@ -14,8 +14,12 @@ pub(super) const EVENTS_SCRIPT: &str = include_str!("../../assets/events.js");
 pub(super) const PASSKEYS_SCRIPT: &str = include_str!("../../assets/passkeys.js");
 /// The color of buttons and links that no setting replaces.
 const DEFAULT_ACCENT: Color = Color::new(0x0b, 0x5d, 0x4e);
-/// The backgrounds of the stylesheet on which the accent is least readable, light and dark.
-const BACKGROUNDS: [Color; 2] = [Color::new(0xf3, 0xf4, 0xf1), Color::new(0x1c, 0x20, 0x27)];
+/// The backgrounds of the stylesheet on which the accent is least readable, light and dark, each with the contrast of the accent. Thin light
+/// text on a dark ground needs more than the minimum to be read with ease.
+const BACKGROUNDS: [(Color, f64); 2] = [
+    (Color::new(0xf3, 0xf4, 0xf1), MIN_CONTRAST),
+    (Color::new(0x1c, 0x20, 0x27), 6.5),
+];
 
 /// The settings of the branding.
 #[derive(Debug, Default)]
@@ -68,7 +72,8 @@ impl Brand {
     /// Returns the branding for these settings.
     pub(crate) fn new(settings: BrandSettings) -> Self {
         let accent = settings.accent.unwrap_or(DEFAULT_ACCENT);
-        let [light, dark] = BACKGROUNDS.map(|background| accent.readable_on(background));
+        let [light, dark] =
+            BACKGROUNDS.map(|(background, contrast)| accent.readable_on(background, contrast));
         let stylesheet = format!(
             ":root {{\n  --accent: light-dark({light}, {dark});\n  --on-accent: light-dark({}, {});\n}}\n\n{STYLESHEET}",
             light.opposite(),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The contrast that text needs (WCAG 2.2, success criterion 1.4.3).
-const MIN_CONTRAST: f64 = 4.5;
+pub(crate) const MIN_CONTRAST: f64 = 4.5;
 const BLACK: Color = Color::new(0, 0, 0);
 const WHITE: Color = Color::new(255, 255, 255);
 
@@ -18,13 +18,13 @@ impl Color {
         Self([red, green, blue])
     }
 
-    /// Returns this color, mixed with as much black or white as text of it needs to be readable on a background.
-    pub(crate) fn readable_on(self, background: Self) -> Self {
+    /// Returns this color, mixed with as much black or white as text of it needs to have this contrast with a background.
+    pub(crate) fn readable_on(self, background: Self, min_contrast: f64) -> Self {
         let target = background.opposite();
         let mixed = (0..=100).map(|share| self.mixed(target, share));
         mixed
             .into_iter()
-            .find(|color| color.contrast(background) >= MIN_CONTRAST)
+            .find(|color| color.contrast(background) >= min_contrast)
             .unwrap_or(target)
     }
 
@@ -103,7 +103,7 @@ mod tests {
         #[test]
         fn every_color_becomes_readable(parts: [u8; 3], background: [u8; 3]) {
             let (color, background) = (Color(parts), Color(background));
-            let readable = color.readable_on(background);
+            let readable = color.readable_on(background, MIN_CONTRAST);
             prop_assert!(readable.contrast(background) >= MIN_CONTRAST);
             prop_assert!(readable.contrast(readable.opposite()) >= MIN_CONTRAST);
             prop_assert_eq!(color.to_string().parse(), Ok(color));

@@ -27,6 +27,8 @@ pub(crate) struct ConsentPage<'a> {
     pub(crate) user: &'a User,
     /// The path of the page on which another user signs in.
     pub(crate) sign_in: String,
+    /// The path of the page on which the user can add a passkey, if the page offers one.
+    pub(crate) passkey_offer: Option<String>,
 }
 
 #[derive(Template)]
@@ -49,6 +51,7 @@ struct ConsentTemplate<'a> {
     user: i64,
     email: &'a str,
     sign_in: &'a str,
+    passkey_offer: Option<&'a str>,
     /// Whether the client registered itself, so that nobody has checked its name.
     registered_itself: bool,
 }
@@ -83,6 +86,7 @@ pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
         user: page.user.id,
         email: &page.user.email,
         sign_in: &page.sign_in,
+        passkey_offer: page.passkey_offer.as_deref(),
         registered_itself: page.client.origin == ClientOrigin::Registration,
     };
     let title = text::of("consent").with("client", client).plain();

@@ -45,6 +45,10 @@ pub(crate) struct PasskeysPage<'a> {
     pub(crate) can_remove_password: bool,
     /// The challenge for a new passkey; `None` if the user can add none.
     pub(crate) challenge: Option<PasskeyChallenge>,
+    /// The authorization flow that continues afterwards.
+    pub(crate) flow: Option<&'a str>,
+    /// The path of the page on which it continues.
+    pub(crate) next: Option<String>,
     /// The name that was entered in a form that failed.
     pub(crate) entered: Option<EnteredName<'a>>,
     /// The `User-Agent` header of the browser, which suggests a name.
@@ -60,6 +64,9 @@ struct PasskeysTemplate<'a> {
     email: &'a str,
     passkeys: Vec<PasskeyItem<'a>>,
     challenge: Option<PasskeyChallenge>,
+    flow: Option<&'a str>,
+    /// The path of the page on which the flow continues.
+    next: Option<String>,
     name: String,
     /// Whether the name of a new passkey was entered.
     entered_new: bool,
@@ -100,6 +107,8 @@ pub(crate) fn passkeys(page: PasskeysPage<'_>) -> Response {
         email: &page.account.user.email,
         passkeys: items.collect(),
         challenge: page.challenge,
+        flow: page.flow,
+        next: page.next,
         name: name.unwrap_or_else(|| user_agent::in_words(page.user_agent)),
         has_password: page.account.has_password,
         can_remove_password: page.can_remove_password,

@@ -13,6 +13,7 @@ pub use name::Name;
 pub use relying_party::{Challenge, EnrollingUser, RelyingParty};
 pub use sign_in::sign_in;
 
+use crate::authentication_methods::AuthenticationMethods;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::end_reason::EndReason;
 use crate::services::Identity;
@@ -51,6 +52,7 @@ sql! {
     CLAIM = "UPDATE passkeys SET credential = $4, is_synced = $5, challenged_at = $3, last_used_at = $6
              WHERE id = $1 AND challenged_at = $2 AND challenged_at < $3";
     RENAME = concat!("UPDATE passkeys SET name = $3 WHERE id = $1 AND user_id = $2 RETURNING ", columns!());
+    FIND_ANY = "SELECT id FROM passkeys WHERE user_id = $1 LIMIT 1";
     FIND_USED = "SELECT id FROM passkeys WHERE user_id = $1 AND last_used_at IS NOT NULL LIMIT 1";
     DELETE = "DELETE FROM passkeys WHERE id = $1 AND user_id = $2";
     DELETE_ALL = "DELETE FROM passkeys WHERE user_id = $1";
@@ -141,6 +143,15 @@ pub enum Removal {
 /// Returns the passkeys of a user, the oldest first.
 pub async fn list(db: &Db, user_id: i64) -> Result<Vec<Passkey>, db::Error> {
     fetch_all!(db.reader(), Passkey, LIST, user_id)
+}
+
+/// Returns whether to offer a passkey to a user who signed in just now: without one, the user has none yet.
+pub async fn should_be_offered(db: &Db, session: &Session, now: Timestamp) -> Result<bool, db::Error> {
+    if session.methods == AuthenticationMethods::Passkey || !session.has_recent_sign_in(now) {
+        return Ok(false);
+    }
+    let any = fetch_optional!(db.reader(), (i64,), FIND_ANY, session.user.id)?;
+    Ok(any.is_none())
 }
 
 /// Renames a passkey of the session's user, and returns it. Returns `None`, without effect, if the user has none with this id. Fails with

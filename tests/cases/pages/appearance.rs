@@ -58,6 +58,8 @@ struct Walk<'w> {
     language: &'static str,
     appearances: Vec<Appearance>,
     pictures: PathBuf,
+    /// The origin of the captcha service, if there is one.
+    captcha: Option<String>,
     /// The longest time to a first byte, in milliseconds, with its page.
     slowest: Mutex<(f64, String)>,
 }
@@ -73,6 +75,7 @@ impl<'w> Walk<'w> {
             language,
             appearances,
             pictures,
+            captcha: None,
             slowest: Mutex::default(),
         }
     }
@@ -125,7 +128,7 @@ impl<'w> Walk<'w> {
         self.check_keyboard(&what).await;
         let language = chromium.run("return document.documentElement.lang", &[]).await;
         assert_eq!(language, self.language, "{what}");
-        chromium.expect_no_trace().await;
+        chromium.expect_no_trace(self.captcha.as_deref()).await;
     }
 
     fn remember_slowest(&self, first_byte: f64, what: &str) {
@@ -223,7 +226,7 @@ impl<'w> Walk<'w> {
             ("aaaaaaaaaaaa", "A sequence of characters is easy to guess."),
             (
                 "Annabelle.Lee99",
-                "This is easy to guess, because it is like your e-mail address.",
+                "This is easy to guess, because it is like your e\u{2011}mail address.",
             ),
             ("annabelle.lee-20881", "Long enough."),
             (long.as_str(), "Use at most 128 characters."),

@@ -34,7 +34,7 @@ impl Ann<'_> {
         self.chromium.press(button).await;
         self.chromium.expect(text).await;
         if self.has_scripts {
-            self.chromium.expect_no_trace().await;
+            self.chromium.expect_no_trace(None).await;
         }
     }
 
@@ -80,7 +80,7 @@ impl Ann<'_> {
         self.submit(&[], SUBMIT, "You are signed out").await;
         self.open("/signin").await;
         self.chromium.expect("You signed in with a passkey").await;
-        self.chromium.expect_no_trace().await;
+        self.chromium.expect_no_trace(None).await;
         self.chromium.remove_authenticator(&authenticator).await;
     }
 

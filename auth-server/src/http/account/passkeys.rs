@@ -11,7 +11,7 @@ use crate::http::documentation::{
 use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
-use crate::http::forms::{AccountQuery, PasskeyForm, PasskeyNameForm, PasskeyRemovalForm};
+use crate::http::forms::{AfterSignInQuery, PasskeyForm, PasskeyNameForm, PasskeyRemovalForm};
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::{see_other, see_other_after};
 use crate::http::{paths, reauthentication};
@@ -37,6 +37,8 @@ struct Overview {
     passkeys: Vec<Passkey>,
     /// The challenge for a new passkey, if the user may add one.
     challenge: Option<PasskeyChallenge>,
+    /// The authorization flow that continues afterwards.
+    flow: Option<String>,
 }
 
 impl Overview {
@@ -46,6 +48,7 @@ impl Overview {
         app: &App,
         session: &Session,
         csrf: &str,
+        flow: Option<&str>,
         context: &RequestContext,
     ) -> Result<Self, FlowError> {
         let (db, user_id) = (&app.identity.db, session.user.id);
@@ -61,7 +64,8 @@ impl Overview {
             account,
             passkeys,
             challenge: challenge
-                .map(|challenge| PasskeyChallenge::new(challenge, paths::PASSKEYS.to_owned())),
+                .map(|challenge| PasskeyChallenge::new(challenge, paths::of_flow(paths::PASSKEYS, flow))),
+            flow: flow.map(str::to_owned),
         })
     }
 
@@ -78,6 +82,8 @@ impl Overview {
             passkeys: &self.passkeys,
             can_remove_password: can_remove_password(session),
             challenge: self.challenge,
+            flow: self.flow.as_deref(),
+            next: self.flow.as_deref().map(|flow| paths::continuation(flow, &[])),
             entered,
             user_agent: context.user_agent.as_deref(),
             now: context.now,
@@ -85,42 +91,55 @@ impl Overview {
     }
 }
 
-/// Returns the page again, after an error of one of its forms, with the name that was entered.
+/// Returns a `flow` if it is an authorization flow by its form.
+fn authorization_flow(flow: Option<&str>) -> Option<&str> {
+    flow.filter(|flow| !flow.is_empty() && paths::is_sealed(flow))
+}
+
+/// Returns the page again, after an error of one of its forms, with the name that was entered and the flow that continues afterwards.
 async fn show_again(
     app: &App,
     session: &Session,
     renderer: FormRenderer,
     error: FormError,
-    entered: Option<EnteredName<'_>>,
+    (entered, flow): (Option<EnteredName<'_>>, Option<&str>),
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
-    let overview = Overview::read(app, session, renderer.csrf(), context).await?;
+    let overview = Overview::read(app, session, renderer.csrf(), flow, context).await?;
     let renderer = renderer.for_user(session);
     Ok(renderer.show_again(error, |form| overview.page(form, session, entered, context)))
 }
 
 /// Show the passkeys
 ///
-/// Requires a sign-in within the last ten minutes.
+/// Requires a sign-in within the last ten minutes. The consent page offers the page to a user without a passkey, who then returns to it.
 #[utoipa::path(
-    get, path = paths::PASSKEYS, operation_id = "showPasskeys", tag = "Pages", params(AccountQuery),
+    get, path = paths::PASSKEYS, operation_id = "showPasskeys", tag = "Pages", params(AfterSignInQuery),
     security((), ("session" = [])),
     responses(
         (status = 200, description = "The page.", body = String, content_type = "text/html"),
-        (status = 303, description = "Redirect to the sign-in page, which leads back.", headers(("Location"))),
+        (status = 303, description = "Redirect to the sign-in page, which leads back, or in an authorization flow to its consent page.",
+         headers(("Location"))),
         SessionErrors,
     )
 )]
 pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,
-    PageQuery(query): PageQuery<AccountQuery>,
+    PageQuery(query): PageQuery<AfterSignInQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let just_signed_in = query.signed_in.is_some();
+    let flow = authorization_flow(query.flow.as_deref());
+    let is_recent = |session: &Session| session.has_recent_sign_in(context.now);
+    if let Some(flow) = flow
+        && !session.as_ref().is_some_and(is_recent)
+    {
+        return Ok(see_other(&paths::continuation(flow, &[])));
+    }
     let session = require_recent_sign_in(session, paths::PASSKEYS, just_signed_in, &context)?;
-    let overview = Overview::read(&app, &session, renderer.csrf(), &context).await?;
+    let overview = Overview::read(&app, &session, renderer.csrf(), flow, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(form, &session, None, &context)))
 }
@@ -132,7 +151,8 @@ pub(crate) async fn show(
     post, path = paths::PASSKEYS, operation_id = "addPasskey", tag = "Pages", security((), ("session" = [])),
     request_body(content = PasskeyForm, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 303, description = "Redirect to the page of the passkeys, or to the sign-in page.", headers(("Location"))),
+        (status = 303, description = "Redirect to the page of the passkeys, to the consent page of the flow, or to the sign-in page.",
+         headers(("Location"))),
         FormErrors, PasskeyErrors,
     )
 )]
@@ -143,14 +163,19 @@ pub(crate) async fn add(
     SessionForm(session, fields): SessionForm<PasskeyForm>,
 ) -> Result<Response, FlowError> {
     let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
+    let flow = authorization_flow(fields.flow.as_deref());
     match enroll(&app, &session, &fields, &context).await {
-        Ok(()) => Ok(see_other_after(Notice::PasskeyAdded, paths::PASSKEYS)),
+        Ok(()) => {
+            let next = flow.map(|flow| paths::continuation(flow, &[]));
+            let next = next.as_deref().unwrap_or(paths::PASSKEYS);
+            Ok(see_other_after(Notice::PasskeyAdded, next))
+        }
         Err(error) => {
             let entered = EnteredName {
                 passkey: None,
                 name: &fields.name,
             };
-            show_again(&app, &session, renderer, error, Some(entered), &context).await
+            show_again(&app, &session, renderer, error, (Some(entered), flow), &context).await
         }
     }
 }
@@ -205,7 +230,7 @@ pub(crate) async fn rename(
                 passkey: fields.passkey.parse().map(Id::get).ok(),
                 name: &fields.name,
             };
-            show_again(&app, &session, renderer, error, Some(entered), &context).await
+            show_again(&app, &session, renderer, error, (Some(entered), None), &context).await
         }
     }
 }
@@ -259,7 +284,7 @@ pub(crate) async fn remove(
         Ok(Removal::OnlyWayToSignIn) => FormError::new(StatusCode::CONFLICT, &text::of("passkey-only-one")),
         Err(error) => reauthentication::error(error, paths::PASSKEYS),
     };
-    show_again(&app, &session, renderer, error, None, &context).await
+    show_again(&app, &session, renderer, error, (None, None), &context).await
 }
 
 /// The pages on which users add and manage passkeys (W3C, A Well-Known URL for Relying Party Passkey Endpoints).

@@ -42,6 +42,8 @@ pub(crate) struct PasskeyForm {
     state: String,
     /// The answer of the authenticator (`RegistrationResponseJSON`, Web Authentication §5.1.8).
     credential: String,
+    /// The authorization flow that continues afterwards.
+    pub(crate) flow: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
 }

@@ -11,6 +11,11 @@ use axum::response::Response;
 use foundation::clock::Timestamp;
 use web::Links;
 
+/// The number of fields that the page always shows.
+const COMMON_FIELDS: usize = 2;
+/// The length of a time in seconds without its zone, which fields for times have as their value (HTML, "local date and time string").
+const LOCAL_TIME_LENGTH: usize = "2026-11-28T16:05:00".len();
+
 /// A page of the security events.
 pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) events: &'a [SecurityEvent],
@@ -32,8 +37,11 @@ struct SecurityEventsTemplate<'a> {
     names: &'static [EventName],
     outcomes: [(Outcome, Text<'static>); 2],
     filter: &'a Filter,
-    /// The fields of the form for values that are typed.
-    fields: Vec<Field>,
+    /// The fields that select the events of a user or an app.
+    common_fields: &'a [Field],
+    /// The fields that the page shows on demand.
+    further_fields: &'a [Field],
+    has_further_conditions: bool,
     refusals: Vec<Text<'a>>,
     events: Vec<EventItem<'a>>,
     links: &'a Links,
@@ -50,6 +58,8 @@ struct Field {
     name: &'static str,
     label: String,
     value: String,
+    /// Whether the value is a time in UTC.
+    is_time: bool,
 }
 
 struct EventItem<'a> {
@@ -104,6 +114,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         address: Selection::of_text("address", event.address.as_deref()),
     });
     let fields = fields(page);
+    let (common_fields, further_fields) = fields.split_at(COMMON_FIELDS);
     let brand = presentation::brand();
     let template = SecurityEventsTemplate {
         names: EventName::ALL,
@@ -113,7 +124,9 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         ],
         filter: page.filter,
         refusals: refusals(&fields, page.refused),
-        fields,
+        common_fields,
+        further_fields,
+        has_further_conditions: further_fields.iter().any(|field| !field.value.is_empty()),
         events: events.collect(),
         links: &page.links,
         live_path: page.live_path.as_deref(),
@@ -140,21 +153,28 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Field> {
         value: value
             .or_else(|| refused(name).map(|(_, value)| value.clone()))
             .unwrap_or_default(),
+        is_time: false,
     };
     let id = |id: Option<i64>| id.map(|id| id.to_string());
-    let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+    let time = |name, label, time: Option<Timestamp>| {
+        let without_zone = time.map(|time| time.to_string().chars().take(LOCAL_TIME_LENGTH).collect());
+        Field {
+            is_time: true,
+            ..field(name, label, without_zone)
+        }
+    };
     vec![
         field("user_id", text::of("events-user"), id(filter.user_id)),
+        field("client_id", text::of("event-client"), filter.client_id.clone()),
         field(
             "administrator_id",
             text::of("events-administrator"),
             id(filter.administrator_id),
         ),
-        field("client_id", text::of("event-client"), filter.client_id.clone()),
         field("address", text::of("event-address"), filter.address.clone()),
         field("trace_id", text::of("event-trace"), filter.trace_id.clone()),
-        field("since", text::of("events-since"), time(filter.since)),
-        field("until", text::of("events-until"), time(filter.until)),
+        time("since", text::of("events-since"), filter.since),
+        time("until", text::of("events-until"), filter.until),
     ]
 }
 

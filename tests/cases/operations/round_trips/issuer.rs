@@ -263,7 +263,7 @@ routes! {
         let page = browser.open("/signout").await;
         browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
     };
-    showConsent "signed in" [3 3] |f| {
+    showConsent "signed in" [4 4] |f| {
         let mut browser = f.owner.browser();
         let url = consent_url(f, &mut browser).await;
         browser.open_call(url.as_str())

@@ -1,17 +1,34 @@
-//! The pages of an installation with a name, a logo and a color of its own, at which apps register themselves.
+//! The pages of an installation with a name, a logo, a color and a captcha of its own, at which apps register themselves.
 
 use super::{SUBMIT, Walk};
 use serde_json::json;
-use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, World};
+use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, response};
 
 const LOGO: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#8e24aa"/></svg>"##;
+
+/// A script that fills in the widget as that of a captcha service does.
+const CAPTCHA_SCRIPT: &str = r##"
+    for (const widget of document.querySelectorAll("[data-sitekey]")) {
+        widget.innerHTML = "<p>A widget of the captcha service</p>";
+    }
+"##;
 
 /// Visits the pages on which the settings of the installation show.
 pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<Appearance>) {
     let directory = tempfile::tempdir().unwrap();
     let logo = directory.path().join("logo.svg");
     std::fs::write(&logo, LOGO).unwrap();
+    let captcha = StubServer::start().await;
+    captcha.answer_raw(&response(
+        "200 OK",
+        "Content-Type: text/javascript\r\n",
+        CAPTCHA_SCRIPT,
+    ));
     let world = World::builder(shape)
+        .flag("--captcha-verify-url", &captcha.url)
+        .flag("--captcha-secret", "a secret of the captcha")
+        .flag("--captcha-site-key", "our-site-key")
+        .flag("--captcha-script-url", &format!("{}/api.js", captcha.url))
         .flag("--brand-name", "The Gazette of Upper Example")
         .flag("--brand-logo", logo.to_str().unwrap())
         .flag("--brand-accent", "#8e24aa")
@@ -20,7 +37,10 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
         .flag("--privacy-url", "https://example.org/privacy")
         .flag("--client-registration", "open");
     let world = world.start().await;
-    let walk = Walk::start(&world, language, appearances).await;
+    let walk = Walk {
+        captcha: Some(captcha.url.clone()),
+        ..Walk::start(&world, language, appearances).await
+    };
     walk.visit("branded-front-page", "/").await;
     walk.visit("branded-sign-up", "/signup").await;
     let user = world.sign_up().await;
@@ -30,6 +50,12 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     walk.submit(&fields, SUBMIT, "value=\"allow\"").await;
     walk.check("branded-consent-of-registered-app").await;
     walk.visit("branded-account", "/account").await;
+    walk.chromium.delete_cookies().await;
+    walk.open("/signin").await;
+    let fields = [("#email", user.email.as_str()), ("#password", "not the password")];
+    walk.submit(&fields, SUBMIT, "data-sitekey").await;
+    walk.chromium.expect("A widget of the captcha service").await;
+    walk.check("branded-sign-in-captcha").await;
     walk.print_slowest();
 }
 

@@ -51,5 +51,5 @@ pub(crate) async fn submit(
         }
         Err(RemovalError::Credentials(error)) => reauthentication::error(error, paths::PASSKEYS),
     };
-    show_again(&app, &session, renderer, error, None, &context).await
+    show_again(&app, &session, renderer, error, (None, None), &context).await
 }

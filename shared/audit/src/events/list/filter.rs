@@ -131,10 +131,13 @@ fn parse_address(text: &str) -> Option<String> {
     canonical.or_else(|| parse_text(text))
 }
 
-/// Parses a time in RFC 3339, or without seconds and in UTC.
+/// Parses a time in RFC 3339, or in UTC without a zone, with or without seconds.
 fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}:00Z")))
+    let zones = ["", "Z", ":00Z"].into_iter();
+    zones
+        .filter_map(|zone| Timestamp::parse(&format!("{text}{zone}")))
+        .next()
 }
 
 /// Parses the canonical form of an id, or of a pseudonym: an id after a minus sign.
