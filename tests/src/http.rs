@@ -51,7 +51,7 @@ const SECRETS: [&str; 15] = [
     "refresh_token",
     "code_verifier",
     "client_secret",
-    "one_time_password",
+    "initial_password",
     "secret",
     "recovery_codes",
     "otp",

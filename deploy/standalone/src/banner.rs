@@ -33,14 +33,14 @@ pub(crate) fn print(
         Some(InitialPassword::Terminal(secret)) => {
             writeln!(
                 out,
-                "  administrator {ADMINISTRATOR}, one-time password {} (shown only once)",
+                "  administrator {ADMINISTRATOR}, initial password {} (shown only once)",
                 secret.expose()
             )?;
         }
         Some(InitialPassword::File(path)) => {
             writeln!(
                 out,
-                "  administrator {ADMINISTRATOR}, one-time password in {}",
+                "  administrator {ADMINISTRATOR}, initial password in {}",
                 path.display()
             )?;
         }

@@ -200,11 +200,11 @@ async fn rehashing_a_password_does_not_fail_concurrent_sign_ins(shape: Shape) {
     ann.get("/me").await.expect(200);
 }
 
-async fn the_first_administrator_must_change_the_one_time_password(world: World) {
+async fn the_first_administrator_must_change_the_initial_password(world: World) {
     let file = world.data_dir().join("admin-password");
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    let one_time = std::fs::read_to_string(file).unwrap().trim().to_owned();
-    let admin = world.log_in("admin@localhost", &one_time).await;
+    let initial = std::fs::read_to_string(file).unwrap().trim().to_owned();
+    let admin = world.log_in("admin@localhost", &initial).await;
     for call in [
         admin.get("/posts"),
         admin.post("/posts").json(&json!({ "title": "x" })),
@@ -212,9 +212,9 @@ async fn the_first_administrator_must_change_the_one_time_password(world: World)
     ] {
         call.await.expect_error(403, "password_change_required");
     }
-    let body = json!({ "current_password": one_time, "new_password": "a password of their own" });
+    let body = json!({ "current_password": initial, "new_password": "a password of their own" });
     admin.call("PUT", "/me/password").json(&body).await.expect(204);
-    let used = json!({ "email": "admin@localhost", "password": one_time });
+    let used = json!({ "email": "admin@localhost", "password": initial });
     world.anyone().post("/login").json(&used).await.expect(401);
     let admin = world.log_in("admin@localhost", "a password of their own").await;
     admin.get("/posts").await.expect(200);
@@ -266,4 +266,4 @@ on_every_shape!(
     rehashing_a_password_does_not_fail_concurrent_sign_ins,
 );
 
-on_one_process!(the_first_administrator_must_change_the_one_time_password);
+on_one_process!(the_first_administrator_must_change_the_initial_password);

@@ -107,7 +107,7 @@ async fn bcrypt_hashes_sign_in_and_are_replaced(shape: Shape) {
             "--json",
         ];
         let made = world.cli(&args, &BCRYPT.replacen("$2b$", version, 1));
-        assert!(made["one_time_password"].is_null(), "{made}");
+        assert!(made["initial_password"].is_null(), "{made}");
         assert!(stored(&email).await.starts_with(version));
         let wrong = json!({ "email": email, "password": "not the password" });
         world.anyone().post("/login").json(&wrong).await.expect(401);

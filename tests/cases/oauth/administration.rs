@@ -46,13 +46,13 @@ fn expect_authorized(reply: &Reply) {
     );
 }
 
-/// Creates an administrator who has not replaced the one-time password, and signs in.
-async fn with_one_time_password(world: &World) -> User {
+/// Creates an administrator who has not replaced the initial password, and signs in.
+async fn with_initial_password(world: &World) -> User {
     let email = world.fresh_email();
     let args = ["users", "create", "--email", &email, "--role", "admin", "--json"];
     let created = world.cli(&args, "");
     world
-        .log_in(&email, created["one_time_password"].as_str().unwrap())
+        .log_in(&email, created["initial_password"].as_str().unwrap())
         .await
 }
 
@@ -62,7 +62,7 @@ async fn only_administrators_are_authorized(world: SharedWorld) {
     for caller in [&user, &editor] {
         expect_refused(&world, caller, 403, "forbidden").await;
     }
-    let new_admin = with_one_time_password(&world).await;
+    let new_admin = with_initial_password(&world).await;
     expect_refused(&world, &new_admin, 403, "password_change_required").await;
     let (admin, app) = (world.user_with_role("admin").await, world.app().register());
     let token = app.tokens(&admin, "admin").await.access;

@@ -276,7 +276,7 @@ async fn pages_under_another_host_name_redirect_to_the_issuer_origin(world: Shar
     );
 }
 
-async fn consent_requires_the_one_time_password_to_be_changed(world: World) {
+async fn consent_requires_the_initial_password_to_be_changed(world: World) {
     let app = world.app().register();
     let password = std::fs::read_to_string(world.data_dir().join("admin-password")).unwrap();
     let admin: User = world.log_in("admin@localhost", password.trim()).await;
@@ -305,4 +305,4 @@ on_every_shape!(
     pages_under_another_host_name_redirect_to_the_issuer_origin,
 );
 
-on_one_process!(consent_requires_the_one_time_password_to_be_changed);
+on_one_process!(consent_requires_the_initial_password_to_be_changed);

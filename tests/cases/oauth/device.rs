@@ -176,17 +176,17 @@ async fn tokens_of_a_device_are_bound_to_its_key(world: SharedWorld) {
 }
 
 /// A page of the issuer that the browser must show first keeps the code.
-async fn a_one_time_password_is_changed_before_a_decision(world: SharedWorld) {
+async fn an_initial_password_is_changed_before_a_decision(world: SharedWorld) {
     let app = native(&world);
     let device = app.device(&world.anyone(), SCOPE).await;
     let email = world.fresh_email();
     let made = world.cli(&["users", "create", "--email", &email, "--json"], "");
-    let one_time = made["one_time_password"].as_str().unwrap();
+    let initial = made["initial_password"].as_str().unwrap();
     let mut browser = world.browser();
     let sign_in = browser.open(&device.complete_uri).await.location().unwrap();
     let page = browser.open(sign_in.as_str()).await;
     let page = browser
-        .submit(&page, &[("email", &email), ("password", one_time)])
+        .submit(&page, &[("email", &email), ("password", initial)])
         .await;
     let back = page.location().unwrap();
     assert_eq!(
@@ -236,6 +236,6 @@ on_every_shape!(
     a_denied_device_gets_nothing,
     codes_are_neither_stored_nor_logged,
     tokens_of_a_device_are_bound_to_its_key,
-    a_one_time_password_is_changed_before_a_decision,
+    an_initial_password_is_changed_before_a_decision,
     an_installation_without_devices_says_so,
 );

@@ -536,7 +536,7 @@ async fn only_administrators_read_events(world: World) {
         "admin",
         "--json",
     ];
-    let password = world.cli(&args, "")["one_time_password"]
+    let password = world.cli(&args, "")["initial_password"]
         .as_str()
         .unwrap()
         .to_owned();

@@ -216,7 +216,7 @@ async fn the_account_needs_a_session(world: SharedWorld) {
     expect_words(&dropped, &["did not keep the session cookie"]);
     let email = world.fresh_email();
     let created = world.cli(&["users", "create", "--email", &email, "--json"], "");
-    let initial = created["one_time_password"].as_str().unwrap();
+    let initial = created["initial_password"].as_str().unwrap();
     let restricted = world.log_in(&email, initial).await;
     let mut browser = restricted.browser();
     let page = browser.open("/account").await;
@@ -232,6 +232,18 @@ async fn the_account_needs_a_session(world: SharedWorld) {
     user.get("/me").await.expect_error(401, "unauthenticated");
 }
 
+async fn older_events_are_in_the_download(world: SharedWorld) {
+    const OLDER: &str = "The download of your data has older events too.";
+    let user = world.user().await;
+    let mut browser = user.browser();
+    let page = account(&mut browser).await;
+    assert!(!page.visible_text().contains(OLDER), "{}", page.reply);
+    for _ in 0..20 {
+        world.anyone().login(&user.email, PASSWORD).await.expect(200);
+    }
+    expect_words(&account(&mut browser).await, &[OLDER]);
+}
+
 async fn password_managers_find_the_page_that_changes_the_password(world: SharedWorld) {
     let reply = world.anyone().get("/.well-known/change-password").await;
     assert_eq!(reply.expect(303).header("location"), "/password");
@@ -242,6 +254,7 @@ async fn password_managers_find_the_page_that_changes_the_password(world: Shared
 on_every_shape!(
     password_managers_find_the_page_that_changes_the_password,
     the_account_shows_sessions_apps_and_events,
+    older_events_are_in_the_download,
     a_session_is_ended_from_another_browser,
     all_other_sessions_are_ended,
     an_app_is_disconnected,

@@ -183,7 +183,7 @@ async fn a_pending_enrollment_expires(world: SharedWorld) {
 async fn an_initial_password_is_replaced_on_the_way(world: SharedWorld) {
     let email = world.fresh_email();
     let made = world.cli(&["users", "create", "--email", &email, "--json"], "");
-    let initial = made["one_time_password"].as_str().unwrap();
+    let initial = made["initial_password"].as_str().unwrap();
     let mut browser = world.browser();
     let sent = browser.open("/account/email").await;
     let sign_in = browser.open(sent.location().unwrap().as_str()).await;

@@ -47,7 +47,7 @@ pub(crate) async fn list(
 
 /// Create a user
 ///
-/// Without a password, an initial one is generated. It is shown only once, as `one_time_password` of the response, and
+/// Without a password, an initial one is generated. It is shown only once, as `initial_password` of the response, and
 /// the user must replace it at the first sign-in.
 #[utoipa::path(
     post, path = paths::ADMIN_USERS, operation_id = "createAccount", tag = "Administration", request_body = UserCreation,
@@ -119,7 +119,7 @@ pub(crate) async fn change(
 /// Set the password of a user
 ///
 /// Ends every session and token of the user, who gets a notice by mail, and removes all passkeys. Without a password, an initial one is
-/// generated. It is shown only once, as `one_time_password` of the response, and the user must replace it at the next
+/// generated. It is shown only once, as `initial_password` of the response, and the user must replace it at the next
 /// sign-in. Fails with 403 for the caller's own account.
 #[utoipa::path(
     put, path = "/admin/users/{id}/password", operation_id = "setAccountPassword", tag = "Administration",

@@ -30,7 +30,7 @@ pub struct AccountWithPassword<'a> {
     /// sign-in.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    one_time_password: Option<&'a str>,
+    initial_password: Option<&'a str>,
 }
 
 impl<'a> AccountWithPassword<'a> {
@@ -38,7 +38,7 @@ impl<'a> AccountWithPassword<'a> {
     pub fn new(account: &'a Account, generated: Option<&'a Secret>) -> Self {
         Self {
             account,
-            one_time_password: generated.map(Secret::expose),
+            initial_password: generated.map(Secret::expose),
         }
     }
 }

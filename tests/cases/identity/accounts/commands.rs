@@ -46,7 +46,7 @@ async fn set_password_ends_all_access_and_notifies_the_user(world: SharedWorld) 
     world.confirm_email(&fixture.ann.email).await;
     let set = users(&world, &fixture.ann, &["set-password", "--password-stdin"], NEW);
     assert_eq!(set["id"], fixture.ann.id);
-    assert!(set["one_time_password"].is_null(), "{set}");
+    assert!(set["initial_password"].is_null(), "{set}");
     fixture.expect_signed_out(&world).await;
     let old = json!({ "email": fixture.ann.email, "password": PASSWORD });
     world.anyone().post("/login").json(&old).await.expect(401);
@@ -63,12 +63,12 @@ async fn set_password_ends_all_access_and_notifies_the_user(world: SharedWorld) 
 async fn a_generated_password_only_allows_a_password_change(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let set = users(&world, &fixture.ann, &["set-password"], "");
-    let one_time = set["one_time_password"].as_str().unwrap();
-    let ann = world.log_in(&fixture.ann.email, one_time).await;
+    let initial = set["initial_password"].as_str().unwrap();
+    let ann = world.log_in(&fixture.ann.email, initial).await;
     ann.get("/posts")
         .await
         .expect_error(403, "password_change_required");
-    let change = json!({ "current_password": one_time, "new_password": NEW });
+    let change = json!({ "current_password": initial, "new_password": NEW });
     ann.call("PUT", "/me/password").json(&change).await.expect(204);
     let ann = world.log_in(&ann.email, NEW).await;
     ann.get("/posts").await.expect(200);

@@ -90,11 +90,11 @@ async fn ended_sessions_are_not_listed(shape: Shape) {
     assert_eq!(listed(&again).await.len(), 1);
 }
 
-async fn session_endpoints_require_the_one_time_password_to_be_changed(world: SharedWorld) {
+async fn session_endpoints_require_the_initial_password_to_be_changed(world: SharedWorld) {
     let email = world.fresh_email();
     let made = world.cli(&["users", "create", "--email", &email, "--json"], "");
-    let one_time = made["one_time_password"].as_str().unwrap();
-    let ann = world.log_in(&email, one_time).await;
+    let initial = made["initial_password"].as_str().unwrap();
+    let ann = world.log_in(&email, initial).await;
     for (method, path) in [
         ("GET", "/me/sessions"),
         ("GET", "/me/grants"),
@@ -112,5 +112,5 @@ on_every_shape!(
     ending_the_current_session_clears_its_cookie,
     sessions_of_other_users_answer_404,
     ended_sessions_are_not_listed,
-    session_endpoints_require_the_one_time_password_to_be_changed,
+    session_endpoints_require_the_initial_password_to_be_changed,
 );

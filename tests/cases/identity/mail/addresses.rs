@@ -177,10 +177,10 @@ async fn changes_require_a_session(world: SharedWorld) {
     reply.expect_error(403, "forbidden");
     let email = world.fresh_email();
     let made = world.cli(&["users", "create", "--email", &email, "--json"], "");
-    let one_time = made["one_time_password"].as_str().unwrap();
-    world.register_secret(one_time);
-    let user = world.log_in(&email, one_time).await;
-    let reply = request_change(&user, &world.fresh_email(), one_time).await;
+    let initial = made["initial_password"].as_str().unwrap();
+    world.register_secret(initial);
+    let user = world.log_in(&email, initial).await;
+    let reply = request_change(&user, &world.fresh_email(), initial).await;
     reply.expect_error(403, "password_change_required");
 }
 

@@ -225,12 +225,12 @@ async fn a_reset_lifts_a_lockout(world: SharedWorld) {
     world.log_in(&ann.email, NEW_PASSWORD).await;
 }
 
-async fn a_reset_replaces_a_one_time_password(world: SharedWorld) {
+async fn a_reset_replaces_an_initial_password(world: SharedWorld) {
     let email = world.fresh_email();
     let made = world.cli(&["users", "create", "--email", &email, "--json"], "");
-    let one_time = made["one_time_password"].as_str().unwrap();
-    world.register_secret(one_time);
-    let user = world.log_in(&email, one_time).await;
+    let initial = made["initial_password"].as_str().unwrap();
+    world.register_secret(initial);
+    let user = world.log_in(&email, initial).await;
     user.get("/posts")
         .await
         .expect_error(403, "password_change_required");
@@ -302,7 +302,7 @@ on_every_shape!(
     reset_and_verification_links_are_not_interchangeable,
     links_ignore_the_host_of_the_request,
     a_reset_lifts_a_lockout,
-    a_reset_replaces_a_one_time_password,
+    a_reset_replaces_an_initial_password,
     mfa_stays_on_after_a_reset,
     tokens_are_neither_stored_nor_logged,
 );

@@ -112,7 +112,7 @@ async fn required_password(walk: &Walk<'_>) {
     let created = walk
         .world
         .cli(&["users", "create", "--email", &email, "--json"], "");
-    let initial = created["one_time_password"].as_str().unwrap();
+    let initial = created["initial_password"].as_str().unwrap();
     walk.open("/signin").await;
     walk.submit(
         &[("#email", &email), ("#password", initial)],
@@ -156,6 +156,11 @@ async fn account(walk: &Walk<'_>, user: &User) {
 async fn passkeys(walk: &Walk<'_>, user: &User) {
     let (world, chromium) = (walk.world, &walk.chromium);
     walk.visit("passkeys-none", "/account/passkeys").await;
+    let app = world.app().kind("spa").register();
+    walk.visit("consent-with-offer", &app.authorization().path())
+        .await;
+    walk.submit(&[], ".offer a", "data-passkey=\"create\"").await;
+    walk.check("passkeys-in-flow").await;
     let passkey = world.add_passkey(&mut user.browser()).await;
     walk.visit("passkeys", "/account/passkeys").await;
     chromium.press("summary").await;

@@ -95,7 +95,7 @@ async fn a_set_password_ends_all_access_and_notifies_the_user(world: SharedWorld
     again.get("/posts").await.expect(200);
     let generated = admin.call("PUT", &path).await.expect(200);
     assert_eq!(generated.header("cache-control"), "no-store");
-    let password = generated.json()["one_time_password"].as_str().unwrap().to_owned();
+    let password = generated.json()["initial_password"].as_str().unwrap().to_owned();
     expect_wrong_password(&world, ann, NEW).await;
     let user = world.log_in(&ann.email, &password).await;
     let refused = user.get("/posts").await;

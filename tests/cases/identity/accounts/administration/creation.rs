@@ -52,7 +52,7 @@ async fn an_initial_password_is_shown_once(world: SharedWorld) {
         .expect(201);
     assert_eq!(reply.header("cache-control"), "no-store");
     let mut created = reply.json();
-    let password = created.as_object_mut().unwrap().remove("one_time_password");
+    let password = created.as_object_mut().unwrap().remove("initial_password");
     assert_eq!(
         (&created["role"], &created),
         (&json!("user"), &listed(&world, &created["id"]))
