@@ -10,7 +10,7 @@ mod session;
 mod writers;
 
 pub(crate) use bearer_only::BearerOnly;
-pub(crate) use idempotency_key::{IdempotencyKey, OptionalIdempotencyKey};
+pub(crate) use idempotency_key::{IdempotentRequest, KeyedRequest};
 pub(crate) use public_write::PublicWrite;
 pub(crate) use session::{CurrentSession, OptionalSession, UnrestrictedSession};
 pub(crate) use writers::{CommentWriter, PaymentWriter, PostWriter, Writer};

@@ -38,6 +38,7 @@ pub(crate) use message::{error, error_of_app, notify};
 pub(crate) use notice::Notice;
 pub(crate) use passkeys::{EnteredName, PasskeyChallenge, PasskeysPage, passkeys};
 pub use presentation::present;
+pub(crate) use presentation::{remember_form, show_form_again};
 pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
 
 use askama::Template;

@@ -180,23 +180,33 @@ impl Chromium {
             .await;
     }
 
+    /// Lets pages read and write the clipboard without a question.
+    pub async fn allow_clipboard(&self) {
+        let permissions = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+        self.devtools("Browser.grantPermissions", permissions).await;
+    }
+
     /// Makes the browser store downloads in this directory without a question.
     pub async fn download_to(&self, directory: &Path) {
         let options = json!({ "behavior": "allow", "downloadPath": directory });
         self.devtools("Browser.setDownloadBehavior", options).await;
     }
 
-    /// Expects that the page loaded everything from its own origin, stored nothing that scripts can read later, has no token in its address, and reported
-    /// no error, except the status of an error page.
+    /// Expects that the page loaded everything from its own origin or that of the third party, stored nothing that scripts can read later but
+    /// the anti-forgery token, has no token in its address, and reported no error, except the status of an error page.
     pub async fn expect_no_trace(&self, third_party: Option<&str>) {
         const TRACES: &str = "const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
             return {
                 foreign: loaded.map(entry => entry.name).filter(name => ![location.origin, args[0]].includes(new URL(name).origin)),
-                stored: localStorage.length + sessionStorage.length,
+                stored: localStorage.length + sessionStorage.length + (await indexedDB.databases()).length,
+                cookies: document.cookie.split('; ').filter(cookie => cookie !== '' && !cookie.startsWith('csrf=')),
                 token: new URLSearchParams(location.search).get('token') || '',
             };";
         let traces = self.run(TRACES, &[json!(third_party)]).await;
-        assert_eq!(traces, json!({ "foreign": [], "stored": 0, "token": "" }));
+        assert_eq!(
+            traces,
+            json!({ "foreign": [], "stored": 0, "cookies": [], "token": "" })
+        );
         let console = self.console().await;
         let is_status = |message: &&String| message.contains("the server responded with a status of 4");
         let errors: Vec<_> = console.iter().filter(|message| !is_status(message)).collect();

@@ -1,4 +1,4 @@
-//! The extractors of the header `Idempotency-Key`, for writes that allow it and for writes that require it.
+//! The extractors of a write that a client may repeat: with the header `Idempotency-Key`, it is executed once.
 
 use super::writers::Writer;
 use crate::app::App;
@@ -20,10 +20,10 @@ use web::{Error, JsonBody};
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// The idempotency key of a write, if the request has one. Extract it before the caller: the 400 of a malformed key
-/// precedes 401.
+/// A request for a write, which is executed once per idempotency key. Without a key it is executed each time. Extract it before the caller:
+/// the 400 of a malformed key precedes 401.
 #[derive(Debug)]
-pub(crate) struct OptionalIdempotencyKey {
+pub(crate) struct IdempotentRequest {
     key: Option<KeyValue>,
     method: String,
     path: String,
@@ -33,9 +33,9 @@ pub(crate) struct OptionalIdempotencyKey {
     idempotency: Idempotency,
 }
 
-/// The idempotency key of a write that requires one.
+/// A request for a write that requires an idempotency key.
 #[derive(Debug)]
-pub(crate) struct IdempotencyKey(pub(crate) OptionalIdempotencyKey);
+pub(crate) struct KeyedRequest(pub(crate) IdempotentRequest);
 
 /// A write that succeeded, now or in an earlier call with the same key.
 #[derive(Debug)]
@@ -45,30 +45,27 @@ pub(crate) struct Written<R> {
 }
 
 error_responses! {
-    OptionalIdempotencyKey: IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress, StorageQuotaExceeded;
-    IdempotencyKey: IdempotencyKeyMissing, IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress,
+    IdempotentRequest: IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress, StorageQuotaExceeded;
+    KeyedRequest: IdempotencyKeyMissing, IdempotencyKeyInvalid, IdempotencyKeyReused, IdempotencyInProgress,
                     StorageQuotaExceeded;
 }
 
-impl OptionalIdempotencyKey {
-    /// Returns the time of the request.
-    pub(crate) const fn now(&self) -> Timestamp {
-        self.now
-    }
-
-    /// Executes the write for this caller and returns its receipt, or the stored receipt of an earlier call with the
-    /// same key. Without a key, executes the write unconditionally. Fails like [`Idempotency::run`].
+impl IdempotentRequest {
+    /// Executes the write for this caller, at the time of the request, and returns its receipt, or the stored receipt of an earlier call with
+    /// the same key. Fails like [`Idempotency::run`].
     pub(crate) async fn run<const MAX: usize, R: Serialize + DeserializeOwned>(
         self,
         writer: &Writer,
         body: &JsonBody<MAX>,
-        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<R, ApiError>,
+        write: impl AsyncFnOnce(&mut WriteTarget<'_>, Timestamp) -> Result<R, ApiError>,
     ) -> Result<Written<R>, ApiError> {
+        let now = self.now;
+        let write = async |target: &mut WriteTarget<'_>| write(target, now).await;
         let claim = match &self.key {
             Some(key) => Some(Claim::new(key, self.scope(writer), body.fingerprint()?)),
             None => None,
         };
-        let outcome = self.idempotency.run(claim.as_ref(), self.now, write).await;
+        let outcome = self.idempotency.run(claim.as_ref(), now, write).await;
         let outcome = outcome.map_err(|error| writer.attribute(error))?;
         Ok(Written {
             outcome,
@@ -116,7 +113,7 @@ impl<R> Written<R> {
     }
 }
 
-impl FromRequestParts<App> for OptionalIdempotencyKey {
+impl FromRequestParts<App> for IdempotentRequest {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
@@ -131,11 +128,11 @@ impl FromRequestParts<App> for OptionalIdempotencyKey {
     }
 }
 
-impl FromRequestParts<App> for IdempotencyKey {
+impl FromRequestParts<App> for KeyedRequest {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let optional = OptionalIdempotencyKey::from_request_parts(parts, app).await?;
+        let optional = IdempotentRequest::from_request_parts(parts, app).await?;
         match optional.key {
             Some(_) => Ok(Self(optional)),
             None => Err(error::idempotency_key_missing().into()),

@@ -2,7 +2,7 @@
 
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed};
-use crate::extract::{CommentWriter, OptionalIdempotencyKey};
+use crate::extract::{CommentWriter, IdempotentRequest};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::extract::{RawQuery, State};
@@ -65,23 +65,22 @@ pub(crate) async fn list(
     responses(
         (status = 201, description = "The comment.", body = Comment,
          headers(("Location"), ("ETag"), ("Idempotent-Replayed"))),
-        OptionalIdempotencyKey, CommentWriter, PathId, JsonBody,
+        IdempotentRequest, CommentWriter, PathId, JsonBody,
     )
 )]
 pub(crate) async fn create(
-    key: OptionalIdempotencyKey,
+    request: IdempotentRequest,
     post: PathId,
     State(db): State<Db>,
     Authorized(CommentWriter(author), body): Authorized<CommentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
     let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
     let new = read_new(&body)?;
-    let now = key.now();
-    let write = async |target: &mut WriteTarget<'_>| {
+    let write = async |target: &mut WriteTarget<'_>, now| {
         let created = comments::create(target, post, author.author, &new, now).await;
         created.map_err(ApiError::from)
     };
-    let written = key.run(&author, &body, write).await?;
+    let written = request.run(&author, &body, write).await?;
     let comment = Comment::created(*written.receipt(), post.id(), author.actor.user_id, new);
     let location = format!("{}/{}", path(post), comment.id);
     written.created(&location, Some(comment.etag()), &comment)

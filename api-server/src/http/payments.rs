@@ -1,7 +1,7 @@
 //! `/payments`.
 
 use crate::error::ApiError;
-use crate::extract::{IdempotencyKey, OptionalIdempotencyKey, PaymentWriter, Writer};
+use crate::extract::{IdempotentRequest, KeyedRequest, PaymentWriter, Writer};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::Json;
@@ -81,20 +81,19 @@ pub(crate) async fn list(
     responses(
         (status = 201, description = "The payment is created.", body = CreatedPayment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        IdempotencyKey, PaymentWriter, JsonBody,
+        KeyedRequest, PaymentWriter, JsonBody,
     )
 )]
 pub(crate) async fn create(
-    IdempotencyKey(key): IdempotencyKey,
+    KeyedRequest(request): KeyedRequest,
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let now = key.now();
-    let write = async |target: &mut WriteTarget<'_>| {
+    let write = async |target: &mut WriteTarget<'_>, now| {
         let id = payments::create(target, payer.author, &new, now).await;
         id.map_err(ApiError::from)
     };
-    let written = key.run(&payer, &body, write).await?;
+    let written = request.run(&payer, &body, write).await?;
     let created = CreatedPayment {
         id: written.receipt().clone(),
         status: Status::Created,
@@ -138,17 +137,17 @@ pub(crate) async fn read(
     responses(
         (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
+        KeyedRequest, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn capture(
-    IdempotencyKey(key): IdempotencyKey,
+    KeyedRequest(request): KeyedRequest,
     id: PathId<PaymentId>,
     State(db): State<Db>,
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
     let read = |body: &JsonBody| read_part(body).map(Transition::Capture);
-    change(key, &payer, (&db, id), body, read).await
+    change(request, &payer, (&db, id), body, read).await
 }
 
 /// Cancel a payment
@@ -165,11 +164,11 @@ pub(crate) async fn capture(
     responses(
         (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
+        KeyedRequest, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn cancel(
-    IdempotencyKey(key): IdempotencyKey,
+    KeyedRequest(request): KeyedRequest,
     id: PathId<PaymentId>,
     State(db): State<Db>,
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
@@ -178,7 +177,7 @@ pub(crate) async fn cancel(
         let Cancellation {} = body.fields()?.finish(Some(Cancellation {}))?;
         Ok(Transition::Cancel)
     };
-    change(key, &payer, (&db, id), body, read).await
+    change(request, &payer, (&db, id), body, read).await
 }
 
 /// Refund a payment
@@ -195,36 +194,36 @@ pub(crate) async fn cancel(
     responses(
         (status = 201, description = "The changed payment.", body = Payment,
          headers(("Location"), ("Idempotent-Replayed"))),
-        IdempotencyKey, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
+        KeyedRequest, PaymentWriter, PathId, JsonBody, code::PaymentStateConflict,
     )
 )]
 pub(crate) async fn refund(
-    IdempotencyKey(key): IdempotencyKey,
+    KeyedRequest(request): KeyedRequest,
     id: PathId<PaymentId>,
     State(db): State<Db>,
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
     let read = |body: &JsonBody| read_part(body).map(Transition::Refund);
-    change(key, &payer, (&db, id), body, read).await
+    change(request, &payer, (&db, id), body, read).await
 }
 
 /// Finds the payer's payment and applies the transition that `read` gets from the body.
 async fn change(
-    key: OptionalIdempotencyKey,
+    request: IdempotentRequest,
     payer: &Writer,
     (db, id): (&Db, PathId<PaymentId>),
     body: Option<JsonBody>,
     read: impl Fn(&JsonBody) -> Result<Transition, Error>,
 ) -> Result<Response, ApiError> {
-    let (user_id, now) = (payer.actor.user_id, key.now());
+    let user_id = payer.actor.user_id;
     let payment = payments::find(db, user_id, &id.or_not_found()?).await?;
     let body = body.unwrap_or_default();
     let transition = read(&body)?;
-    let write = async |target: &mut WriteTarget<'_>| {
+    let write = async |target: &mut WriteTarget<'_>, now| {
         let changed = payments::apply(target, user_id, &payment, transition, now).await;
         Ok(changed.map_err(ApiError::from)?.state())
     };
-    let written = key.run(payer, &body, write).await?;
+    let written = request.run(payer, &body, write).await?;
     let payment = payment.in_state(*written.receipt());
     written.created(&path(&payment.id), None, &payment)
 }

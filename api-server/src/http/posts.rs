@@ -2,7 +2,7 @@
 
 use super::etag_response;
 use crate::error::{ApiError, precondition_failed, precondition_required};
-use crate::extract::{OptionalIdempotencyKey, PostWriter};
+use crate::extract::{IdempotentRequest, PostWriter};
 use crate::principal::Principal;
 use crate::versions::Prefix;
 use axum::extract::{RawQuery, State};
@@ -58,20 +58,19 @@ pub(crate) async fn list(
     responses(
         (status = 201, description = "The post.", body = Post,
          headers(("Location"), ("ETag"), ("Idempotent-Replayed"))),
-        OptionalIdempotencyKey, PostWriter, JsonBody<LARGE_LIMIT>,
+        IdempotentRequest, PostWriter, JsonBody<LARGE_LIMIT>,
     )
 )]
 pub(crate) async fn create(
-    key: OptionalIdempotencyKey,
+    request: IdempotentRequest,
     Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let now = key.now();
-    let write = async |target: &mut WriteTarget<'_>| {
+    let write = async |target: &mut WriteTarget<'_>, now| {
         let created = posts::create(target, author.author, &new, now).await;
         created.map_err(ApiError::from)
     };
-    let written = key.run(&author, &body, write).await?;
+    let written = request.run(&author, &body, write).await?;
     let post = Post::created(*written.receipt(), author.actor.user_id, new);
     written.created(&format!("/posts/{}", post.id), Some(post.etag()), &post)
 }

@@ -135,13 +135,12 @@ impl Grants {
     /// durable, and this process accepts none of the family's access tokens.
     async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
         let mut tx = self.db.begin().await?;
+        let family = Selection::Family(id);
         let announcement =
-            refresh_families::revoke(&mut tx, Selection::Family(id), EndReason::UsedTwice, context).await?;
-        match announcement.is_empty() {
-            // The family had ended before, which a client can repeat in any number.
-            true => self.events.record_in(&mut tx, cause, context).await?,
-            false => cause.record(&mut tx, context).await?,
-        }
+            refresh_families::revoke_repeatedly(&mut tx, family, EndReason::UsedTwice, &self.events, context)
+                .await?;
+        // A client of one user can cause this in any number: it gets a code, and uses it twice.
+        self.events.record_in(&mut tx, cause, context).await?;
         tx.commit().await?;
         self.revocations.announce(announcement).await;
         Ok(())

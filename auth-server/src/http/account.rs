@@ -175,7 +175,7 @@ pub(crate) async fn end_other_sessions(
     request_body(content = AppForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 303, description = "Redirect to the account page or to the sign-in page.", headers(("Location"))),
-        FormErrors,
+        FormErrors, OtherUserErrors,
     )
 )]
 pub(crate) async fn disconnect_app(

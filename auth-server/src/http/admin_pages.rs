@@ -9,6 +9,7 @@ pub(crate) mod users;
 
 use super::consent::require_session;
 use super::flow::FlowError;
+use super::form_page::FormError;
 use super::paths;
 use super::redirects::see_other;
 use crate::pages::{self, text};
@@ -74,6 +75,11 @@ fn forbidden(session: &Session) -> Response {
     page.extensions_mut()
         .insert(error.with_caller(Some(session.user.id), None));
     page
+}
+
+/// Returns the error of a change that does not only end access, while the clock differs from that of the database.
+fn clock_differs() -> FormError {
+    FormError::unavailable(&text::of("changes-clock-differs"))
 }
 
 /// Returns the context of a change by the administrator with this session.

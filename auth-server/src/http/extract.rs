@@ -105,6 +105,9 @@ async fn read_page_form<T: DeserializeOwned + CsrfProtected>(
     }
     let form: T = params.read().map_err(internal)?;
     csrf::check_form(&parts.headers, form.csrf(), policy).map_err(forged)?;
+    if paths::shows_its_form(parts.uri.path()) {
+        pages::remember_form(&paths::of_flow(parts.uri.path(), params.get("flow")));
+    }
     Ok((parts, form))
 }
 

@@ -3,7 +3,7 @@
 mod errors;
 
 use crate::pages::text::{self, Text};
-use crate::pages::{Field, FormState};
+use crate::pages::{self, Field, FormState};
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -76,6 +76,7 @@ impl FormRenderer {
             FormError::Correctable(correctable) => correctable,
             FormError::Final(response) => return response,
         };
+        pages::show_form_again();
         let html = page(FormState {
             csrf: &self.csrf,
             user: self.user,
@@ -153,7 +154,7 @@ impl FormError {
     }
 
     /// 503: a retry in a moment may succeed.
-    fn unavailable(message: &Text<'_>) -> Self {
+    pub(super) fn unavailable(message: &Text<'_>) -> Self {
         Self::Correctable(Correctable {
             status: StatusCode::SERVICE_UNAVAILABLE,
             message: message.plain(),

@@ -75,6 +75,26 @@ const PAGES_AFTER_SIGN_IN: [&str; 11] = [
     ADMIN_EVENTS,
 ];
 
+/// The pages whose form is submitted to their own path, and has nothing that is lost with the page.
+const PAGES_OF_FORMS: [&str; 11] = [
+    SIGN_IN,
+    SECOND_STEP,
+    SIGN_UP,
+    FORGOT,
+    RESET,
+    VERIFY,
+    CONSENT,
+    DEVICE,
+    PASSWORD,
+    ACCOUNT_EMAIL,
+    PASSKEYS,
+];
+
+/// Returns whether the page with this path shows the form that is submitted to it.
+pub(crate) fn shows_its_form(path: &str) -> bool {
+    PAGES_OF_FORMS.contains(&path)
+}
+
 /// Returns the path of the sign-in page, within an authorization flow if there is one.
 pub(crate) fn sign_in(flow: Option<&str>) -> String {
     of_flow(SIGN_IN, flow)

@@ -1,5 +1,6 @@
 //! `/_design`: the page that shows all components of the pages.
 
+use super::account::qr_code;
 use super::admin::InTerminal;
 use super::{Field, FormState, render, text};
 use askama::Template;
@@ -12,6 +13,8 @@ use web::Context;
 #[template(path = "design.html")]
 struct DesignPage<'a> {
     form: FormState<'a>,
+    /// A QR code as an SVG element.
+    qr_code: String,
     in_terminal: InTerminal,
     before: Timestamp,
     now: Timestamp,
@@ -27,6 +30,7 @@ pub(crate) async fn design(Context(context): Context) -> Response {
     };
     let page = DesignPage {
         form,
+        qr_code: qr_code("An example").unwrap_or_default(),
         in_terminal: InTerminal::new("keys list", "https://id.example.org/admin/keys"),
         before: context.now.before(Duration::from_mins(90)),
         now: context.now,

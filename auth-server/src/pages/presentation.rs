@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use web::content_negotiation::prefers_to_json;
 use web::context::request_context;
@@ -32,12 +32,20 @@ pub(super) struct LanguageLink {
     pub(super) path: String,
 }
 
+/// The address of the page, to which the links to the other languages lead.
+#[derive(Debug, Default)]
+struct Address {
+    /// The URI of the page, if a link can lead to it.
+    page: OnceLock<Uri>,
+    /// The URI of the page whose form was submitted.
+    form: OnceLock<Uri>,
+}
+
 #[derive(Clone, Debug, Default)]
 struct Presentation {
     language: Language,
     brand: Arc<Brand>,
-    /// The URI of the page, if a link can lead to it: the request was no form.
-    uri: Option<Uri>,
+    address: Arc<Address>,
     correlation_id: Option<String>,
     notice: Option<Notice>,
 }
@@ -48,10 +56,14 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     let language = Language::of_request(request.uri(), request.headers());
     let chosen = Language::chosen_by(request.uri());
     let notice = Notice::of_request(request.headers());
+    let address = Address::default();
+    if request.method() == Method::GET {
+        let _ = address.page.set(request.uri().clone());
+    }
     let presentation = Presentation {
         language,
         brand,
-        uri: (request.method() == Method::GET).then(|| request.uri().clone()),
+        address: Arc::new(address),
         correlation_id: request_context(request.extensions())
             .ok()
             .map(|context| context.trace_id.clone()),
@@ -134,17 +146,33 @@ pub(super) fn brand() -> Arc<Brand> {
     current().brand
 }
 
-/// Returns the links to the page in the other languages. There are none if the page is the answer to a form.
+/// Keeps the address of the page whose form was submitted, for [`show_form_again`].
+pub(crate) fn remember_form(address: &str) {
+    if let Ok(uri) = address.parse() {
+        let _ = current().address.form.set(uri);
+    }
+}
+
+/// Lets the links to the other languages lead to the page whose form was submitted.
+pub(crate) fn show_form_again() {
+    let Presentation { address, .. } = current();
+    if let Some(uri) = address.form.get() {
+        let _ = address.page.set(uri.clone());
+    }
+}
+
+/// Returns the links to the page in the other languages. There are none if the page tells the result of a form.
 pub(super) fn language_links() -> Vec<LanguageLink> {
-    let Presentation { language, uri, .. } = current();
+    let Presentation {
+        language, address, ..
+    } = current();
     let link = |uri: &Uri, other: Language| LanguageLink {
         tag: other.tag(),
         name: other.name(),
         path: other.path_of(uri),
     };
-    let links = uri
-        .iter()
-        .flat_map(|uri| language.others().map(|other| link(uri, other)));
+    let uri = address.page.get().into_iter();
+    let links = uri.flat_map(|uri| language.others().map(|other| link(uri, other)));
     links.collect()
 }
 

@@ -15,7 +15,7 @@ const CAPACITY: usize = 64;
 /// The Redis channel between processes.
 const CHANNEL: &str = "notifications";
 /// The interval at which to check whether Redis was emptied, replaced or started again, and the pause before a reconnection.
-const EPOCH_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+const DATA_SET_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A change in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,30 +84,30 @@ impl Notifications {
         let Some(redis) = self.0.redis.clone() else {
             return;
         };
-        let mut epoch = None;
+        let mut data_set = None;
         loop {
-            if let Err(error) = self.receive(&redis, &mut epoch).await {
+            if let Err(error) = self.receive(&redis, &mut data_set).await {
                 tracing::warn!(%error, "the subscription to notifications of other processes is interrupted");
             }
-            tokio::time::sleep(EPOCH_CHECK_INTERVAL).await;
+            tokio::time::sleep(DATA_SET_CHECK_INTERVAL).await;
         }
     }
 
     /// Relays the notifications of one connection until it ends. Publishes [`Notification::Missed`] at the start and
     /// when Redis was emptied, replaced or started again, because notifications may have been lost before.
-    async fn receive(&self, redis: &Redis, epoch: &mut Option<String>) -> Result<(), Unavailable> {
+    async fn receive(&self, redis: &Redis, data_set: &mut Option<String>) -> Result<(), Unavailable> {
         let mut messages = redis.subscribe(CHANNEL).await?.into_on_message();
         self.publish_locally(Notification::Missed);
-        let mut epoch_check = tokio::time::interval(EPOCH_CHECK_INTERVAL);
+        let mut check = tokio::time::interval(DATA_SET_CHECK_INTERVAL);
         loop {
             tokio::select! {
                 message = messages.next() => match message {
                     Some(message) => self.relay(&String::from_utf8_lossy(message.get_payload_bytes())),
                     None => return Ok(()),
                 },
-                _ = epoch_check.tick() => {
-                    let current = redis.epoch().await?;
-                    let former = epoch.replace(current.clone());
+                _ = check.tick() => {
+                    let current = redis.data_set().await?;
+                    let former = data_set.replace(current.clone());
                     if former.as_ref() == Some(&current) {
                         continue;
                     }

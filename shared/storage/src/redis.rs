@@ -43,7 +43,7 @@ end
 
 /// Sets the random part of the id of the data set, which is the argument, unless there is one. Returns the id. Writes only if it must,
 /// because a Redis whose memory is full refuses writes.
-const EPOCH: &str = r"
+const ENSURE_DATA_SET: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[1]) end
 return data_set(KEYS[1])
 ";
@@ -101,7 +101,7 @@ struct Inner {
     timed_out_at: Mutex<Option<Instant>>,
     failures: AtomicU64,
     claim: Script,
-    epoch: Script,
+    data_set: Script,
 }
 
 impl Redis {
@@ -120,7 +120,7 @@ impl Redis {
             timed_out_at: Mutex::default(),
             failures: AtomicU64::default(),
             claim: Script::new(&[RUN_ID, CLAIM].concat()),
-            epoch: data_set_script(EPOCH),
+            data_set: data_set_script(ENSURE_DATA_SET),
         })))
     }
 
@@ -202,11 +202,11 @@ impl Redis {
         Ok(subscribed.map_err(|_| Unavailable(format!("no subscription within {limit:?}")))??)
     }
 
-    /// Returns the id of the data set, and creates it if it is missing: a random text in the key `epoch`, and the run of the server. It
+    /// Returns the id of the data set, and creates it if it is missing: a random text in the key `data_set`, and the run of the server. It
     /// changes when Redis is emptied, replaced or started again.
-    pub async fn epoch(&self) -> Result<String, Unavailable> {
-        let mut script = self.0.epoch.prepare_invoke();
-        script.key(self.key("epoch")).arg(random::id());
+    pub async fn data_set(&self) -> Result<String, Unavailable> {
+        let mut script = self.0.data_set.prepare_invoke();
+        script.key(self.key("data_set")).arg(random::id());
         self.script(&script).await
     }
 
@@ -250,8 +250,8 @@ impl Redis {
     }
 }
 
-/// Returns a script that can call `data_set(key)`, where the key is that of `epoch`. The function returns the id of the data set, as
-/// [`Redis::epoch`] does, or false if the key is missing.
+/// Returns a script that can call `data_set(key)`, where the key is `data_set`. The function returns the id of the data set, as
+/// [`Redis::data_set`] does, or false if the key is missing.
 pub fn data_set_script(text: &str) -> Script {
     Script::new(&[RUN_ID, DATA_SET, text].concat())
 }

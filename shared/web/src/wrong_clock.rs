@@ -4,7 +4,7 @@
 use axum::http::Method;
 
 /// The methods and paths, in which `*` stands for any segment. `GET` includes `HEAD`.
-const ROUTES: [(&str, &str); 37] = [
+const ROUTES: [(&str, &str); 39] = [
     // Keys and metadata.
     ("GET", "/.well-known/*"),
     ("GET", "/openapi.json"),
@@ -28,15 +28,18 @@ const ROUTES: [(&str, &str); 37] = [
     ("POST", "/revoke"),
     ("POST", "/token/revoke"),
     ("POST", "/introspect"),
-    // Administration: finding and ending. The retirement of a key is served if the key is compromised.
+    // Administration: finding and ending. The retirement of a key is served if the key is compromised, and a form that changes a user or a
+    // client if it ends something.
     ("GET", "/admin/users"),
     ("GET", "/admin/users/*"),
+    ("POST", "/admin/users/*/changes"),
     ("POST", "/admin/users/*/disablements"),
     ("DELETE", "/admin/users/*/sessions"),
     ("GET", "/admin/sessions"),
     ("DELETE", "/admin/sessions/*"),
     ("GET", "/admin/clients"),
     ("GET", "/admin/clients/*"),
+    ("POST", "/admin/clients/*/changes"),
     ("POST", "/admin/clients/*/disablements"),
     ("GET", "/admin/consents"),
     ("DELETE", "/admin/consents/*"),

@@ -194,6 +194,13 @@ async fn an_administrator_is_the_reason(world: SharedWorld) {
             "an administrator signed the user out",
         ),
         (
+            "DELETE",
+            "/mfa",
+            &Value::Null,
+            "because an administrator turned two-step sign-in off or removed your passkeys.",
+            "an administrator turned two-step sign-in off or removed the passkeys",
+        ),
+        (
             "POST",
             "/disablements",
             &Value::Null,
@@ -202,6 +209,9 @@ async fn an_administrator_is_the_reason(world: SharedWorld) {
         ),
     ] {
         let ended = Ended::begin(&world).await;
+        if path == "/mfa" {
+            world.add_passkey(&mut ended.first.browser()).await;
+        }
         let path = format!("/admin/users/{}{path}", ended.first.id);
         let call = admin.call(method, &path);
         let reply = match body {

@@ -231,6 +231,8 @@ async fn the_sign_in_page_shares_the_counter(world: SharedWorld) {
         .submit(&page, &[("email", &ann.email), ("password", PASSWORD)])
         .await;
     assert_eq!(answer.reply.status, 429, "{}", answer.reply);
+    let text = answer.visible_text();
+    assert!(text.contains("Try again in 15 minutes."), "{text}");
     assert_eq!(browser.cookie("sid"), None);
 }
 

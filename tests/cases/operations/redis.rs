@@ -208,10 +208,10 @@ async fn revocations_hold_while_redis_is_paused(shape: Shape) {
 }
 
 async fn an_emptied_redis_is_detected_and_state_is_reloaded(world: World) {
-    // A process that has not read the epoch yet notices nothing, so Redis is emptied again and again.
+    // A process that has not read the id of the data set yet notices nothing, so Redis is emptied again and again.
     eventually("no process noticed the emptied Redis", async || {
-        eventually("no process wrote latchkey:epoch to Redis", async || {
-            world.redis().command(&["EXISTS", "latchkey:epoch"]).trim() == "1"
+        eventually("no process wrote latchkey:data_set to Redis", async || {
+            world.redis().command(&["EXISTS", "latchkey:data_set"]).trim() == "1"
         })
         .await;
         world.redis().command(&["FLUSHALL"]);
@@ -493,7 +493,7 @@ async fn one_process_can_use_redis(shape: Shape) {
     let url = redis.listen();
     let world = World::builder(shape).flag("--redis-url", &url).start().await;
     let ann = world.user().await;
-    assert!(redis.dump().contains("latchkey:epoch"));
+    assert!(redis.dump().contains("latchkey:data_set"));
     redis.kill();
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let refused = world.anyone().post("/login").json(&body).may_fail().await;

@@ -13,7 +13,22 @@ async fn repeated_grants_revocations_and_refusals_are_counted_by_user(shape: Sha
     let (ann, bob) = (world.sign_up().await, world.sign_up().await);
     let (app, post) = (world.app().first_party().register(), bob.publish("A post").await);
     let (anyone, mut browser) = (world.anyone(), ann.browser());
+    let create = |title: &str| {
+        let post = json!({ "title": title });
+        ann.post("/posts")
+            .header("idempotency-key", "one-key")
+            .json(&post)
+    };
+    create("A first post").await.expect(201);
     for n in 0..REPETITIONS {
+        // A code that is used twice while its tokens live.
+        let grant = app.authorize(&mut browser, &ann, "posts:read").await;
+        Tokens::parse(app.exchange(&anyone, &grant).await);
+        app.exchange(&anyone, &grant)
+            .await
+            .expect_token_error(400, "invalid_grant");
+        let conflict = create(&format!("post {n}"));
+        conflict.await.expect_problem(422, "idempotency_key_reused");
         let grant = app.authorize(&mut browser, &ann, "posts:read").await;
         let tokens = Tokens::parse(app.exchange(&anyone, &grant).await);
         for token in [&tokens.access, &tokens.refresh] {
@@ -28,9 +43,10 @@ async fn repeated_grants_revocations_and_refusals_are_counted_by_user(shape: Sha
     }
     world.advance(Duration::from_secs(60));
     for (name, sent) in [
-        ("authz_consent", REPETITIONS),
-        ("authn_token_revoked", 2 * REPETITIONS),
-        ("authn_code_reuse", REPETITIONS),
+        ("authz_consent", 2 * REPETITIONS),
+        ("authn_token_revoked", 3 * REPETITIONS),
+        ("authn_code_reuse", 2 * REPETITIONS),
+        ("idempotency_conflict", REPETITIONS),
         ("authz_fail", REPETITIONS),
     ] {
         eventually("the counts were not written", || async {

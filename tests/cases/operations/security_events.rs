@@ -296,10 +296,8 @@ async fn grant_changes_are_recorded(world: World) {
     let tokens = app.tokens(&ann, "posts:read").await;
     app.refresh(&anyone, &tokens.refresh).await.expect(200);
     let replayed = app.refresh(&anyone, &tokens.refresh).await.expect(400);
-    assert_eq!(
-        names(&world, &replayed).await,
-        ["authn_token_revoked", "authn_token_reuse"]
-    );
+    // The second revocation of the user in a minute is counted.
+    assert_eq!(names(&world, &replayed).await, ["authn_token_reuse"]);
     let events = events_of(&world, &replayed).await;
     assert!(
         events

@@ -504,7 +504,9 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
     let mut world = setup.start().await;
     for _ in ["the first start", "a later start"] {
         assert_eq!(world.cli(&["clients", "list", "--json"], ""), json!([]));
-        world.anyone().get("/demo").await.expect_error(404, "not_found");
+        for path in ["/demo", "/_design"] {
+            world.anyone().get(path).await.expect_error(404, "not_found");
+        }
         let front = world.anyone().get("/").await.expect(200).text();
         assert!(!front.contains("admin-password"), "{front}");
         world.stop().await;

@@ -128,6 +128,8 @@ impl<'w> Walk<'w> {
         self.check_keyboard(&what).await;
         let language = chromium.run("return document.documentElement.lang", &[]).await;
         assert_eq!(language, self.language, "{what}");
+        let goes_on = "return document.querySelector('main a[href], main form') !== null";
+        assert_eq!(chromium.run(goes_on, &[]).await, true, "{what} is a dead end");
         chromium.expect_no_trace(self.captcha.as_deref()).await;
     }
 
@@ -196,6 +198,17 @@ impl<'w> Walk<'w> {
         self.submit(&fields, SUBMIT, SIGNED_IN).await;
     }
 
+    /// Expects that a button copies the text beside it.
+    async fn check_copy_button(&self) {
+        let chromium = &self.chromium;
+        chromium.allow_clipboard().await;
+        self.open("/_design").await;
+        chromium.press("[data-copy] + button").await;
+        chromium.expect("Copied").await;
+        let copied = chromium.run("return navigator.clipboard.readText()", &[]).await;
+        assert_eq!(copied, "0h3k-8z5w-2m9x-tq7c\n7c1d-44qw-x0p2-9mfa");
+    }
+
     /// Expects that the script shows a password on demand, hides it before the form is sent, and counts its characters.
     async fn check_password_script(&self) {
         let chromium = &self.chromium;
@@ -262,7 +275,9 @@ async fn every_page_is_accessible_in_every_appearance(shape: Shape) {
         walk(&world, language, Appearance::all().collect()).await;
     }
     drop(world);
-    branded::walk(shape, "de", Appearance::all().collect()).await;
+    for language in ["en", "de"] {
+        branded::walk(shape, language, Appearance::all().collect()).await;
+    }
 }
 
 async fn start(shape: Shape) -> World {

@@ -143,7 +143,12 @@ async fn every_condition_selects_events(world: SharedWorld) {
     }
     // A time may be without a zone, and is in UTC then. It may be without seconds, too.
     let later = at.after(Duration::from_secs(120)).to_string();
-    let bounds = [("since", 16, 0), ("since", 19, 0), ("until", 16, 4), ("until", 19, 4)];
+    let bounds = [
+        ("since", 16, 0),
+        ("since", 19, 0),
+        ("until", 16, 4),
+        ("until", 19, 4),
+    ];
     for (bound, length, count) in bounds {
         let query = format!("{own}&{bound}={}", &later[..length]);
         let listed = admin.get(&format!("{PATH}?{query}")).await.expect(200).json();

@@ -137,8 +137,23 @@ async fn users_choose_the_language(world: SharedWorld) {
         "{}",
         refused.reply
     );
-    // The answer to a form has no address to which a link could lead.
-    assert!(!refused.reply.text().contains("hreflang"), "{}", refused.reply);
+    // A form that is shown again can be read in the other language, within its flow.
+    let mut browser = world.browser();
+    let page = browser.open(&app.authorization().path()).await;
+    let form = browser.open(page.location().unwrap().as_str()).await;
+    let refused = browser
+        .submit(&form, &[("email", &ann.email), ("password", "not the password")])
+        .await;
+    let links = refused.links();
+    let to_german = links.iter().find(|link| link.as_str().ends_with("language=de"));
+    let german = browser.open(to_german.unwrap().as_str()).await;
+    assert!(german.visible_text().contains("Anmelden"), "{}", german.reply);
+    assert_eq!(german.hidden("flow"), form.hidden("flow"));
+    assert!(form.hidden("flow").is_some(), "{}", form.reply);
+    // The result of a form has no address to which a link could lead.
+    let form = browser.open("/forgot").await;
+    let sent = browser.submit(&form, &[("email", &ann.email)]).await;
+    assert!(!sent.reply.text().contains("hreflang"), "{}", sent.reply);
 }
 
 async fn the_front_page_is_in_the_preferred_language(shape: Shape) {

@@ -104,7 +104,10 @@ async fn a_user_adds_a_passkey_and_signs_in_with_it(world: SharedWorld) {
     assert!(after.iter().all(|passkey| passkey["last_used_at"].is_string()));
     let synced: Vec<_> = after.iter().map(|passkey| &passkey["is_synced"]).collect();
     assert_eq!(synced, [false, true]);
-    expect_words(&open(&mut browser).await, 200, "on several devices");
+    let page = open(&mut browser).await;
+    for words in ["on several devices", "· used"] {
+        expect_words(&page, 200, words);
+    }
 }
 
 /// A passkey counts as two factors. Two-step sign-in stays on for the password.

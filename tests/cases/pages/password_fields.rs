@@ -12,28 +12,46 @@ async fn password_managers_recognize_the_fields(world: SharedWorld) {
     let mut stranger = world.browser();
     let token = world.reset_token(&world.sign_up().await.email, 1).await;
     let mut browser = world.user().await.browser();
+    let unconfirmed = world.sign_up().await;
+    let mail = world
+        .mail(&unconfirmed.email, "Confirm your e-mail address", 1)
+        .await;
     let pages = [
-        stranger.open("/signin").await,
-        stranger.open("/signup").await,
-        stranger.open(&format!("/reset?token={token}")).await,
-        browser.open("/password").await,
+        (
+            "current-password",
+            "username webauthn",
+            stranger.open("/signin").await,
+        ),
+        ("new-password", "username", stranger.open("/signup").await),
+        (
+            "new-password",
+            "username",
+            stranger.open(&format!("/reset?token={token}")).await,
+        ),
+        ("new-password", "username", browser.open("/password").await),
+        (
+            "current-password",
+            "username",
+            stranger.open(mail.link().as_str()).await,
+        ),
     ];
-    for page in pages {
+    for (kind, account, page) in pages {
         let (path, html) = (page.url.path(), page.reply.text());
         let (passwords, others): (Vec<_>, Vec<_>) = fields(&html)
             .into_iter()
             .partition(|field| field.contains("type=\"password\""));
         assert!(!passwords.is_empty(), "{path}: {html}");
         for field in passwords {
-            let kinds = ["current-password", "new-password"];
-            let is_kind = |kind: &str| field.contains(&format!("autocomplete=\"{kind}\""));
-            assert!(kinds.into_iter().any(is_kind), "{path}: {field}");
+            assert!(
+                field.contains(&format!("autocomplete=\"{kind}\"")),
+                "{path}: {field}"
+            );
             // A browser would cut a longer password without a word, and the user could not sign in with the whole of it.
             assert!(!field.contains("maxlength"), "{path}: {field}");
         }
         let names_account = others
             .iter()
-            .any(|field| field.contains("autocomplete=\"username"));
+            .any(|field| field.contains(&format!("autocomplete=\"{account}\"")));
         assert!(names_account, "{path}: {html}");
     }
 }

@@ -19,6 +19,8 @@ async fn post(browser: &mut Browser, user: &User, action: &str) -> Page {
     let fields = [
         ("csrf", page.hidden("csrf").unwrap()),
         ("user", user.id.to_string()),
+        // For the form that disconnects an app.
+        ("app", "some app".to_owned()),
     ];
     let fields = fields.map(|(name, value)| (name.to_owned(), value));
     browser.post(&page.url.join(action).unwrap(), &fields).await
@@ -152,6 +154,7 @@ async fn a_form_belongs_to_the_user_who_saw_it(world: SharedWorld) {
         "/account/two-step/off",
         "/account/password/removal",
         "/account/sessions/end-others",
+        "/account/apps/disconnect",
     ] {
         let refused = post(&mut browser, &ann, path).await;
         expect_words(&refused, 409, "Nothing was changed");

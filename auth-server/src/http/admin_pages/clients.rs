@@ -1,6 +1,6 @@
 //! The pages of the apps. They have the paths of the operations that list the clients and read one.
 
-use super::{of_administrator, require_administrator};
+use super::{clock_differs, of_administrator, require_administrator};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{ClientChangeErrors, FormErrors};
@@ -86,6 +86,7 @@ impl Overview {
             events: &self.events,
             sign_in: (!session.has_recent_sign_in(context.now))
                 .then(|| paths::sign_in(Some(paths::page_after_sign_in_or_list(&path)))),
+            clock_differs: context.clock.differs(),
             url: &app.policy.url(&path),
             path: &path,
             now: context.now,
@@ -172,6 +173,9 @@ async fn apply(
 ) -> Result<Option<Secret>, FormError> {
     let (db, revocations) = (&app.identity.db, &app.identity.revocations);
     let change = ClientChange::named(&fields.change).ok_or_else(|| Error::NotFound(id.to_owned()))?;
+    if context.clock.differs() && !change.only_ends_access() {
+        return Err(clock_differs());
+    }
     match change {
         ClientChange::Disable => drop(disable(db, revocations, id, context).await?),
         ClientChange::Enable => drop(enable(db, id, context).await?),

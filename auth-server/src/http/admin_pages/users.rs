@@ -1,6 +1,6 @@
 //! The pages of the users. They have the paths of the operations that list the users and read one.
 
-use super::{of_administrator, require_administrator};
+use super::{clock_differs, of_administrator, require_administrator};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FormErrors, UserChangeErrors};
@@ -93,6 +93,7 @@ impl Overview {
             events: &self.events,
             is_own: session.user.id == self.account.user.id,
             sign_in: (!session.has_recent_sign_in(context.now)).then(|| paths::sign_in(Some(&path))),
+            clock_differs: context.clock.differs(),
             url: &app.policy.url(&path),
             now: context.now,
         })
@@ -171,6 +172,9 @@ async fn apply(
 ) -> Result<Option<(String, Secret)>, FormError> {
     let (db, revocations, mails) = (&identity.db, &identity.revocations, &identity.mails);
     let change = UserChange::named(&fields.change).ok_or(Error::NotFound)?;
+    if context.clock.differs() && !change.only_ends_access() {
+        return Err(clock_differs());
+    }
     let account = find_to_change(db, id, context).await?;
     match change {
         UserChange::Disable => drop(administration::disable(db, revocations, id, context).await?),

@@ -84,6 +84,8 @@ pub(crate) struct AppForm {
     pub(crate) app: String,
     /// The value of the csrf cookie.
     csrf: String,
+    /// The id of the user to whom the form was shown.
+    user: String,
 }
 
 /// The query of a page of the account.
@@ -95,7 +97,7 @@ pub(crate) struct AccountQuery {
     pub(crate) signed_in: Option<String>,
 }
 
-of_one_user!(AccountForm, EmailForm);
+of_one_user!(AccountForm, AppForm, EmailForm);
 
 csrf_protected!(
     TwoStepConfirmationForm,
@@ -103,7 +105,6 @@ csrf_protected!(
     PasskeyNameForm,
     PasskeyRemovalForm,
     SessionEndForm,
-    AppForm,
 );
 
 passkey_answers!(PasskeyForm);

@@ -88,7 +88,7 @@ pub(crate) fn recovery_codes(codes: &[String], email: &str, now: Timestamp) -> R
 }
 
 /// Returns a QR code as an SVG element, or `None` if the text is too long for one.
-fn qr_code(text: &str) -> Option<String> {
+pub(in crate::pages) fn qr_code(text: &str) -> Option<String> {
     let code = QrCode::new(text).ok()?;
     let image = code
         .render::<svg::Color<'_>>()

@@ -127,6 +127,11 @@ impl ClientChange {
         Self::ALL.into_iter().find(|change| change.as_str() == name)
     }
 
+    /// Returns whether the change only ends access, so that it does not wait for the repair of a clock.
+    pub(crate) const fn only_ends_access(self) -> bool {
+        matches!(self, Self::Disable)
+    }
+
     const fn as_str(self) -> &'static str {
         match self {
             Self::Disable => "disable",
@@ -146,6 +151,8 @@ pub(crate) struct ClientPage<'a> {
     pub(crate) events: &'a [SecurityEvent],
     /// The path at which the administrator signs in again before a change, if it is needed.
     pub(crate) sign_in: Option<String>,
+    /// Whether the clock of the issuer differs from that of the database.
+    pub(crate) clock_differs: bool,
     /// The URL of the client at the API.
     pub(crate) url: &'a str,
     /// The path of the page.
@@ -170,6 +177,7 @@ struct ClientTemplate<'a> {
     /// The command that makes other changes.
     update_command: String,
     sign_in: Option<&'a str>,
+    clock_differs: bool,
     path: &'a str,
     events: Vec<EventItem<'a>>,
     all_events: String,
@@ -214,11 +222,12 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         tags: tags(client),
         scopes: crate::pages::in_words(client.scope),
         secrets: secrets.collect(),
-        changes: possible_changes(client, page.url),
+        changes: possible_changes(client, page.url, page.clock_differs),
         users: asks_for_consent.then(|| counted(page.consents.items.len())),
         version: version.unwrap_or_default(),
         update_command: format!("{} clients update {id} --help", program()),
         sign_in: page.sign_in.as_deref(),
+        clock_differs: page.clock_differs,
         path: page.path,
         events: event_items(page.events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
@@ -229,8 +238,8 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     render(&client.name, &template)
 }
 
-/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`.
-fn possible_changes(client: &Client, url: &str) -> Vec<ChangeItem> {
+/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. While the clock differs, these only end access.
+fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<ChangeItem> {
     let id = quoted(&client.id);
     let change =
         |change: ClientChange, (label, effect): (Text<'_>, Text<'static>), command: &str, call: &str| {
@@ -261,5 +270,10 @@ fn possible_changes(client: &Client, url: &str) -> Vec<ChangeItem> {
             change(ClientChange::Disable, texts, "disable", "disablements")
         }
     };
-    rotation.into_iter().chain([state]).collect()
+    let changes = rotation.into_iter().chain([state]);
+    changes
+        .filter(|item| {
+            !clock_differs || ClientChange::named(item.name).is_some_and(ClientChange::only_ends_access)
+        })
+        .collect()
 }

@@ -31,6 +31,8 @@ pub(crate) struct UserPage<'a> {
     pub(crate) is_own: bool,
     /// The path at which the administrator signs in again before a change, if it is needed.
     pub(crate) sign_in: Option<String>,
+    /// Whether the clock of the issuer differs from that of the database.
+    pub(crate) clock_differs: bool,
     /// The URL of the user at the API.
     pub(crate) url: &'a str,
     pub(crate) now: Timestamp,
@@ -48,6 +50,7 @@ struct UserTemplate<'a> {
     created_at: Timestamp,
     is_own: bool,
     sign_in: Option<&'a str>,
+    clock_differs: bool,
     changes: Vec<ChangeItem>,
     sessions: Vec<SessionItem>,
     /// The name of the change that ends a session.
@@ -113,7 +116,12 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         created_at: account.user.created_at,
         is_own: page.is_own,
         sign_in: page.sign_in.as_deref(),
-        changes: possible_changes(account).into_iter().map(change).collect(),
+        clock_differs: page.clock_differs,
+        changes: possible_changes(account)
+            .into_iter()
+            .filter(|change| !page.clock_differs || change.only_ends_access())
+            .map(change)
+            .collect(),
         sessions: page.sessions.items.iter().map(session_item).collect(),
         end_session: UserChange::EndSession.name(),
         has_more_sessions: sessions == PAGE_SIZE,

@@ -121,6 +121,14 @@ impl UserChange {
         InTerminal::new(&format!("users {command} --email {}", quoted(email)), &call)
     }
 
+    /// Returns whether the change only ends access, so that it does not wait for the repair of a clock.
+    pub(crate) const fn only_ends_access(self) -> bool {
+        matches!(
+            self,
+            Self::Disable | Self::SignOut | Self::EndSession | Self::RevokeConsent
+        )
+    }
+
     /// Returns whether the change ends something.
     pub(super) const fn is_dangerous(self) -> bool {
         !matches!(self, Self::Enable | Self::Unlock)

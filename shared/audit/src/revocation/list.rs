@@ -6,7 +6,7 @@ use ::redis::Script;
 use std::sync::Arc;
 use storage::redis::{Redis, Unavailable, data_set_script};
 
-/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are `epoch`, the
+/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are `data_set`, the
 /// stream, the mark of completeness, the mark of maintenance and the prefix of the subjects' keys. The arguments are the expected id or
 /// an empty text, whether the mark of maintenance must exist, whether to set both marks, and for each revocation its subject, its time in
 /// seconds, and its lifetime in milliseconds or an empty text. Returns the number of revocations that the list lacked, or nil, without
@@ -44,7 +44,7 @@ const ADD: &str = "
     end
     return count";
 
-/// Reads at most 1000 entries of the stream. The keys of the script are `epoch`, the stream and the mark of
+/// Reads at most 1000 entries of the stream. The keys of the script are `data_set`, the stream and the mark of
 /// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
 /// the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not complete,
 /// if the data set has another id, or if the position is older than five minutes: [`ADD`] drops entries after ten
@@ -112,7 +112,7 @@ impl RevocationList {
 
     /// Returns the id of the data set. It changes when Redis is emptied, replaced or started again.
     pub(super) async fn data_set(&self) -> Result<String, Unavailable> {
-        self.redis.epoch().await
+        self.redis.data_set().await
     }
 
     /// Returns the number of failures of Redis that this process has met.
@@ -189,7 +189,7 @@ impl RevocationList {
         from: &StreamPosition,
     ) -> Result<Option<(StreamPosition, Vec<String>)>, Unavailable> {
         let mut call = self.read.prepare_invoke();
-        call.key(self.redis.key("epoch"))
+        call.key(self.redis.key("data_set"))
             .key(self.stream())
             .key(self.mark());
         call.arg(&from.data_set).arg(&from.entry).arg(&from.read_at);
@@ -211,7 +211,7 @@ impl RevocationList {
         is_complete: bool,
     ) -> Result<Option<u64>, Unavailable> {
         let mut call = self.add.prepare_invoke();
-        call.key(self.redis.key("epoch"))
+        call.key(self.redis.key("data_set"))
             .key(self.stream())
             .key(self.mark())
             .key(self.redis.key("revocations:maintained"))

@@ -1,7 +1,8 @@
 //! A flow finishes once, whatever the processes and Redis forget.
 
 use super::consent_page;
-use tests::{Shape, World, on_every_shape, parameter};
+use std::future::IntoFuture as _;
+use tests::{Reply, Shape, SharedWorld, World, on_every_shape, parameter, run_concurrently};
 
 async fn a_finished_flow_stays_finished(shape: Shape) {
     let mut world = World::builder(shape).start().await;
@@ -35,4 +36,21 @@ async fn a_finished_flow_stays_finished(shape: Shape) {
     }
 }
 
-on_every_shape!(a_finished_flow_stays_finished);
+/// Browsers repeat a form, for example at two clicks.
+async fn a_form_that_is_submitted_at_once_gives_one_code(world: SharedWorld) {
+    const SUBMISSIONS: usize = 8;
+    let (user, app) = world.user_and_app().await;
+    for _ in 0..5 {
+        let mut browser = user.browser();
+        let page = consent_page(&mut browser, &app, "posts:read").await;
+        let submit = |_| browser.submit_call(&page, &[("decision", "allow")]).into_future();
+        let replies = run_concurrently(SUBMISSIONS, submit).await;
+        let has_code = |reply: &&Reply| reply.status == 303 && reply.header("location").contains("code=");
+        assert_eq!(replies.iter().filter(has_code).count(), 1, "{replies:?}");
+    }
+}
+
+on_every_shape!(
+    a_finished_flow_stays_finished,
+    a_form_that_is_submitted_at_once_gives_one_code,
+);

@@ -115,6 +115,32 @@ impl Case {
         assert_ne!(self.kid("staged"), staged);
     }
 
+    /// Expects that the page of a user or an app offers only what ends access, and disables it.
+    async fn expect_disabled_by_form(&self, path: &str) {
+        let mut browser = self.admin.browser();
+        let page = browser.open(path).await;
+        let text = page.visible_text();
+        assert!(text.contains("you can only end access here"), "{}", page.reply);
+        for other in [
+            "value=\"set-password\"",
+            "value=\"rotate-secret\"",
+            "value=\"unlock\"",
+        ] {
+            assert!(!page.reply.text().contains(other), "{}", page.reply);
+        }
+        let action = page.url.join(&format!("{path}/changes")).unwrap();
+        for (change, status) in [("enable", 503), ("disable", 303)] {
+            let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+            let change = ("change".to_owned(), change.to_owned());
+            let fields: Vec<_> = fields.into_iter().chain([change]).collect();
+            browser
+                .post_call(&action, &fields)
+                .may_fail()
+                .await
+                .expect(status);
+        }
+    }
+
     async fn expect_inactive(&self, token: &str) {
         eventually("a token may be active", async || {
             let reply = self.introspect(token).await;
@@ -133,6 +159,7 @@ async fn lost_and_stolen_credentials_can_be_ended_while_the_clock_differs(shape:
         let case = Case::begin(shape).await;
         let world = &case.world;
         let (leaving, disabled, removed) = (world.user().await, world.user().await, world.user().await);
+        let (disabled_by_form, ended_app) = (world.user().await, world.app().kind("web").register());
         let staged = case.kid("staged");
         case.set_clock_wrong(is_ahead);
         expect_noticed(world).await;
@@ -159,13 +186,19 @@ async fn lost_and_stolen_credentials_can_be_ended_while_the_clock_differs(shape:
         let change = world.cli(&["keys", "retire", &staged, "--compromised", "--json"], "");
         assert_eq!(change["done"], "discarded");
         case.expect_retired_by_form().await;
+        case.expect_disabled_by_form(&format!("/admin/users/{}", disabled_by_form.id))
+            .await;
+        case.expect_disabled_by_form(&format!("/admin/clients/{}", ended_app.id))
+            .await;
 
         case.set_clock_wrong(!is_ahead);
         eventually("a process does not notice that its clock is right", async || {
             is_ready(world).await
         })
         .await;
-        for user in [&leaving, &disabled, &removed] {
+        let app = world.cli(&["clients", "show", &ended_app.id, "--json"], "");
+        assert!(app["disabled_at"].is_string(), "{app}");
+        for user in [&leaving, &disabled, &removed, &disabled_by_form] {
             case.expect_ended(user).await;
         }
         for token in [&case.lost.access, &case.stolen.access] {

@@ -57,6 +57,7 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     walk.chromium.expect("A widget of the captcha service").await;
     walk.check("branded-sign-in-captcha").await;
     walk.print_slowest();
+    walk.write_contact_sheet().await;
 }
 
 /// An app that registered itself.

@@ -12,6 +12,7 @@ pub(super) async fn walk(world: &World, language: &'static str, appearances: Vec
     let walk = Walk::start(world, language, appearances).await;
     if language == "en" {
         walk.visit("design", "/_design").await;
+        walk.check_copy_button().await;
         walk.check_password_script().await;
     }
     without_session(&walk).await;
@@ -33,7 +34,6 @@ pub(super) async fn walk(world: &World, language: &'static str, appearances: Vec
     walk.visit("sign-in-after-end", "/signin").await;
     administration(&walk).await;
     walk.print_slowest();
-    walk.write_contact_sheet().await;
 }
 
 /// The pages of a browser in which nobody is signed in.
