@@ -179,7 +179,7 @@ rows! {
         Body::FormOf(|f| format!("csrf=x&session={}", f.other_session));
     "endOtherSessionsByForm" [Session] 303 |f| "/account/sessions/end-others", Body::OwnForm("");
     "withdrawGrantByForm" [Session] 303 |f| "/account/apps/disconnect",
-        Body::FormOf(|f| format!("csrf=x&app={}", f.app.id));
+        Body::FormOf(|f| format!("csrf=x&user={}&app={}", f.ann.id, f.app.id));
     "requestEmailVerificationByForm" [Session] 303 |f| "/account/email/confirmation", Body::OwnForm("");
     "changeEmailByForm" [Session] 303 |f| "/account/email",
         Body::OwnForm("email=thief%40example.org");
