@@ -10,7 +10,7 @@ use tests::{
 const READERS: usize = 300;
 const EXPORTS: usize = 40;
 /// The most memory by which they may increase that of a process, in KiB.
-const MAX_GROWTH: u64 = 400 * 1024;
+const MAX_GROWTH: u64 = 512 * 1024;
 
 /// Starts programs that believe what a proxy says about the addresses of clients.
 async fn start(shape: Shape) -> World {

