@@ -18,6 +18,8 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     let directory = tempfile::tempdir().unwrap();
     let logo = directory.path().join("logo.svg");
     std::fs::write(&logo, LOGO).unwrap();
+    let secret = directory.path().join("captcha");
+    std::fs::write(&secret, "a secret of the captcha\n").unwrap();
     let captcha = StubServer::start().await;
     captcha.answer_raw(&response(
         "200 OK",
@@ -26,7 +28,7 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     ));
     let world = World::builder(shape)
         .flag("--captcha-verify-url", &captcha.url)
-        .flag("--captcha-secret", "a secret of the captcha")
+        .flag("--captcha-secret-file", secret.to_str().unwrap())
         .flag("--captcha-site-key", "our-site-key")
         .flag("--captcha-script-url", &format!("{}/api.js", captcha.url))
         .flag("--brand-name", "The Gazette of Upper Example")
