@@ -51,7 +51,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
                 .routes(routes!(passkeys::rename))
                 .routes(routes!(passkeys::remove))
                 .routes(routes!(password_removal::submit)),
-            OpenApiRouter::new().routes(routes!(passkeys::endpoints)),
+            OpenApiRouter::new().routes(routes!(passkeys::endpoints::show)),
         ),
         None => (OpenApiRouter::new(), OpenApiRouter::new()),
     };

@@ -75,7 +75,8 @@ const PAGES_AFTER_SIGN_IN: [&str; 11] = [
     ADMIN_EVENTS,
 ];
 
-/// The pages whose form is submitted to their own path, and has nothing that is lost with the page.
+/// The pages whose form is submitted to the path of the page. A link can open such a page again after an error: the form is short, so that
+/// the user loses little of the input.
 const PAGES_OF_FORMS: [&str; 11] = [
     SIGN_IN,
     SECOND_STEP,

@@ -145,7 +145,8 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<Passkey>, db::Error> {
     fetch_all!(db.reader(), Passkey, LIST, user_id)
 }
 
-/// Returns whether to offer a passkey to a user who signed in just now: without one, the user has none yet.
+/// Returns whether the pages offer a passkey to the user of this session: the latest sign-in is recent and was not with a passkey, and the
+/// user has no passkey yet.
 pub async fn should_be_offered(db: &Db, session: &Session, now: Timestamp) -> Result<bool, db::Error> {
     if session.methods == AuthenticationMethods::Passkey || !session.has_recent_sign_in(now) {
         return Ok(false);

@@ -1,6 +1,6 @@
-//! `/account/passkeys`: the page on which users add, rename and remove passkeys, and remove the password; and
-//! `/.well-known/passkey-endpoints`, which leads to it.
+//! `/account/passkeys`: the page on which users add, rename and remove passkeys, and remove the password.
 
+pub(crate) mod endpoints;
 pub(crate) mod password_removal;
 
 use crate::app::App;
@@ -16,7 +16,6 @@ use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::{see_other, see_other_after};
 use crate::http::{paths, reauthentication};
 use crate::pages::{self, EnteredName, Field, FormState, Notice, PasskeyChallenge, PasskeysPage, text};
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -26,8 +25,6 @@ use identity::passkeys::{self, Name, Passkey, Removal};
 use identity::password_changes::can_remove_password;
 use identity::sessions::Session;
 use identity::users::account::{self, Account};
-use serde::Serialize;
-use utoipa::ToSchema;
 use web::cookies::replacement_cookie;
 use web::{Context, Error};
 
@@ -285,28 +282,4 @@ pub(crate) async fn remove(
         Err(error) => reauthentication::error(error, paths::PASSKEYS),
     };
     show_again(&app, &session, renderer, error, (None, None), &context).await
-}
-
-/// The pages on which users add and manage passkeys (W3C, A Well-Known URL for Relying Party Passkey Endpoints).
-#[derive(Serialize, ToSchema)]
-pub(crate) struct PasskeyEndpoints {
-    /// The page on which users add a passkey.
-    enroll: String,
-    /// The page on which users manage their passkeys.
-    manage: String,
-}
-
-/// Lead to the page of the passkeys
-///
-/// Password managers look here for the pages on which users add and manage passkeys.
-#[utoipa::path(
-    get, path = paths::PASSKEY_ENDPOINTS, operation_id = "readPasskeyEndpoints", tag = "Discovery", security(()),
-    responses((status = 200, description = "The pages.", body = PasskeyEndpoints))
-)]
-pub(crate) async fn endpoints(State(app): State<App>) -> Json<PasskeyEndpoints> {
-    let page = app.policy.url(paths::PASSKEYS);
-    Json(PasskeyEndpoints {
-        enroll: page.clone(),
-        manage: page,
-    })
 }

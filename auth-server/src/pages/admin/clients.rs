@@ -248,12 +248,13 @@ fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<Chan
                 name: change.as_str(),
                 label: label.plain(),
                 effect,
-                is_dangerous: change == ClientChange::Disable,
+                is_dangerous: change.only_ends_access(),
                 in_terminal: InTerminal::new(&format!("clients {command} {id}"), &call),
             }
         };
+    let may_make = |change: ClientChange| !clock_differs || change.only_ends_access();
     let has_secret = client.secrets.iter().next().is_some();
-    let rotation = has_secret.then(|| {
+    let rotation = (has_secret && may_make(ClientChange::RotateSecret)).then(|| {
         let texts = (
             text::of("client-rotate-secret"),
             text::of("client-rotate-secret-effect"),
@@ -261,19 +262,14 @@ fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<Chan
         change(ClientChange::RotateSecret, texts, "rotate-secret", "secrets")
     });
     let state = match client.disabled_at {
-        Some(_) => {
+        Some(_) => may_make(ClientChange::Enable).then(|| {
             let texts = (text::of("client-enable"), text::of("client-enable-effect"));
             change(ClientChange::Enable, texts, "enable", "enablements")
-        }
+        }),
         None => {
             let texts = (text::of("client-disable"), text::of("client-disable-effect"));
-            change(ClientChange::Disable, texts, "disable", "disablements")
+            Some(change(ClientChange::Disable, texts, "disable", "disablements"))
         }
     };
-    let changes = rotation.into_iter().chain([state]);
-    changes
-        .filter(|item| {
-            !clock_differs || ClientChange::named(item.name).is_some_and(ClientChange::only_ends_access)
-        })
-        .collect()
+    rotation.into_iter().chain(state).collect()
 }
