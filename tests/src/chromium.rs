@@ -118,9 +118,10 @@ impl Chromium {
         self.post("/execute/async", &command).await
     }
 
-    /// Presses a key, such as `\u{e004}` for Tab (WebDriver §17.4.2).
-    pub async fn press_key(&self, key: &str) {
-        let strokes = json!([{ "type": "keyDown", "value": key }, { "type": "keyUp", "value": key }]);
+    /// Presses keys one after the other. Each is a character, such as `\u{e004}` for Tab (WebDriver §17.4.2).
+    pub async fn press_keys(&self, keys: &str) {
+        let strokes = |key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key }));
+        let strokes: Vec<Value> = keys.chars().flat_map(strokes).collect();
         let actions = json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": strokes }] });
         self.post("/actions", &actions).await;
     }

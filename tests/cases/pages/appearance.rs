@@ -1,9 +1,10 @@
 //! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by axe-core, its use of the keyboard,
-//! its console and its requests. The pictures are in `target/screenshots`; the long tier takes those of every appearance.
+//! its console and its requests. The long tier checks every appearance, and takes a picture of each page in `target/screenshots`.
 
 mod administration;
 mod branded;
 mod keyboard;
+mod rare_states;
 mod walk;
 
 use serde_json::json;
@@ -47,6 +48,12 @@ const MEASURE: &str = r#"
         first_byte: page.responseStart - page.requestStart,
     };
 "#;
+/// Returns the rules that the page violates, by axe-core.
+const VIOLATIONS: &str = r#"
+    const { violations } = await axe.run({ runOnly: args[0], resultTypes: ["violations"] });
+    return violations.map(found =>
+        found.id + ": " + found.nodes.map(node => node.html + " " + node.failureSummary).join("; "));
+"#;
 /// Measures by how many pixels the page is wider than its window.
 const OVERFLOW: &str = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
@@ -54,10 +61,10 @@ const OVERFLOW: &str = "return document.documentElement.scrollWidth - document.d
 struct Walk<'w> {
     chromium: Chromium,
     world: &'w World,
-    axe: String,
     language: &'static str,
     appearances: Vec<Appearance>,
-    pictures: PathBuf,
+    /// The directory of the pictures, if they are taken.
+    pictures: Option<PathBuf>,
     /// The origin of the captcha service, if there is one.
     captcha: Option<String>,
     /// The longest time to a first byte, in milliseconds, with its page.
@@ -66,12 +73,18 @@ struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     async fn start(world: &'w World, language: &'static str, appearances: Vec<Appearance>) -> Self {
-        let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
-        std::fs::create_dir_all(&pictures).unwrap();
+        let has_every_appearance = Appearance::all().all(|appearance| appearances.contains(&appearance));
+        let pictures = has_every_appearance.then(|| {
+            let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
+            std::fs::create_dir_all(&pictures).unwrap();
+            pictures
+        });
+        let chromium = Chromium::in_language(language).await;
+        let axe = std::fs::read_to_string(tool("node/node_modules/axe-core/axe.min.js")).unwrap();
+        chromium.add_script(&axe).await;
         Self {
-            chromium: Chromium::in_language(language).await,
+            chromium,
             world,
-            axe: std::fs::read_to_string(tool("node/node_modules/axe-core/axe.min.js")).unwrap(),
             language,
             appearances,
             pictures,
@@ -112,15 +125,12 @@ impl<'w> Walk<'w> {
                 measured["bytes"].as_u64().unwrap() < MAX_BYTES,
                 "{what}: {measured}"
             );
-            let script = format!(
-                "{}; return (await axe.run({{ runOnly: args[0] }})).violations.map(found =>
-                     found.id + ': ' + found.nodes.map(node => node.html + ' ' + node.failureSummary).join('; '));",
-                self.axe
-            );
-            let violations = chromium.run(&script, &[json!(RULES)]).await;
+            let violations = chromium.run(VIOLATIONS, &[json!(RULES)]).await;
             assert_eq!(violations, json!([]), "{what}");
-            let picture = format!("{name}.{}.{}.png", self.language, appearance.name());
-            chromium.screenshot(&self.pictures.join(picture)).await;
+            if let Some(pictures) = &self.pictures {
+                let picture = format!("{name}.{}.{}.png", self.language, appearance.name());
+                chromium.screenshot(&pictures.join(picture)).await;
+            }
         }
         let measured = chromium.run(MEASURE, &[]).await;
         let first_byte = measured["first_byte"].as_f64().unwrap();
@@ -147,9 +157,12 @@ impl<'w> Walk<'w> {
         ));
     }
 
-    /// Writes a page with all pictures that are there, and a picture of this page.
+    /// Writes a page with all pictures that are there, and a picture of this page, if pictures are taken.
     async fn write_contact_sheet(&self) {
-        let entries = std::fs::read_dir(&self.pictures).unwrap();
+        let Some(pictures) = &self.pictures else {
+            return;
+        };
+        let entries = std::fs::read_dir(pictures).unwrap();
         let mut names: Vec<String> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| name.ends_with(".png") && name != CONTACT_SHEET)
@@ -162,12 +175,12 @@ impl<'w> Walk<'w> {
         };
         let figures: String = names.iter().map(figure).collect();
         let page = format!("<!doctype html><title>All pages</title><style>{SHEET_STYLE}</style>{figures}");
-        let file = self.pictures.join("index.html");
+        let file = pictures.join("index.html");
         std::fs::write(&file, page).unwrap();
         let url = Url::from_file_path(file.canonicalize().unwrap()).unwrap();
         self.chromium.appear(Appearance::default()).await;
         self.chromium.open(url.as_str()).await;
-        self.chromium.screenshot(&self.pictures.join(CONTACT_SHEET)).await;
+        self.chromium.screenshot(&pictures.join(CONTACT_SHEET)).await;
     }
 
     /// Opens a page of the issuer.

@@ -23,7 +23,7 @@ exec 2>"$dir/log"
 init() { as_postgres "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-sync "$@" >&2; }
 init --locale=C.UTF-8 --locale-provider=icu --icu-locale=en || { rm -rf data; init --locale=C.UTF-8; } || init
 settings="-c listen_addresses= -c unix_socket_directories=$dir -c fsync=off -c synchronous_commit=off \
-    -c full_page_writes=off -c max_connections=400 -c shared_buffers=64MB"
+    -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 -c autovacuum=off -c max_connections=400 -c shared_buffers=64MB"
 as_postgres "$bin/pg_ctl" -D "$dir/data" -o "$settings" -l "$dir/data/log" -w start >&2 && echo ready
 cat >/dev/null
 kill -CONT "$(head -n 1 "$dir/data/postmaster.pid")"
