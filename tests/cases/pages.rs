@@ -1,6 +1,7 @@
 //! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing password and its deletion,
-//! the recent sign-in that they require, the signing keys, the users, the apps and the security events for administrators, their languages, their branding, their fields for passwords, and in Chromium their appearance,
-//! their accessibility and the life of an account.
+//! the recent sign-in that they require, the signing keys, the users, the apps and the security events for administrators, their languages,
+//! their branding, their fields for passwords, and in Chromium their appearance, their accessibility, their use without scripts and the life
+//! of an account.
 
 use tests::Page;
 
@@ -26,6 +27,7 @@ mod signing_keys;
 mod token_preview;
 mod two_step;
 mod users;
+mod without_scripts;
 
 /// Expects a redirect to this path.
 fn expect_redirect(page: &Page, path: &str) {

@@ -1,5 +1,6 @@
 //! The pages of an installation with a name, a logo, a color and a captcha of its own, at which apps register themselves.
 
+use super::rare_states::too_many_requests;
 use super::{SUBMIT, Walk};
 use serde_json::json;
 use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, response};
@@ -37,7 +38,8 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
         .flag("--help-url", "https://example.org/help")
         .flag("--terms-url", "https://example.org/terms")
         .flag("--privacy-url", "https://example.org/privacy")
-        .flag("--client-registration", "open");
+        .flag("--client-registration", "open")
+        .env("LATCHKEY_RATE_LIMITS", "on");
     let world = world.start().await;
     let walk = Walk {
         captcha: Some(captcha.url.clone()),
@@ -58,6 +60,9 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     walk.submit(&fields, SUBMIT, "data-sitekey").await;
     walk.chromium.expect("A widget of the captcha service").await;
     walk.check("branded-sign-in-captcha").await;
+    if walk.pictures.is_some() {
+        too_many_requests(&walk).await;
+    }
     walk.print_slowest();
     walk.write_contact_sheet().await;
 }

@@ -1,6 +1,7 @@
 //! The way through the pages and their states.
 
 use super::administration::administration;
+use super::rare_states::rare_states;
 use super::{DONE, FAILED, SIGNED_IN, SUBMIT, Walk};
 use storage::execute;
 use tests::{App, Appearance, Authenticator, PASSWORD, User, World};
@@ -33,6 +34,9 @@ pub(super) async fn walk(world: &World, language: &'static str, appearances: Vec
     world.cli(&["users", "reset-mfa", "--email", &user.email, "--json"], "");
     walk.visit("sign-in-after-end", "/signin").await;
     administration(&walk).await;
+    if walk.pictures.is_some() {
+        rare_states(&walk).await;
+    }
     walk.print_slowest();
 }
 
