@@ -1,16 +1,16 @@
 //! Rate limits. Replicas share counters with a short delay, so the tests hold for any number of them.
 
+mod apps;
+
 use serde_json::json;
 use std::time::Duration;
 use tests::{
-    App, Call, Caller, Reply, Shape, SharedWorld, Tokens, World, WorldBuilder, on_every_shape,
-    on_many_processes,
+    Call, Caller, Reply, Shape, SharedWorld, World, WorldBuilder, on_every_shape, on_many_processes,
 };
 
 const READS: u32 = 8;
 const WRITES: u32 = 4;
 const ADDRESS: u32 = 12;
-const CLIENT: u32 = 30;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// A world with rate limits, a test clock, and client addresses from `X-Forwarded-For`.
@@ -158,106 +158,6 @@ async fn addresses_have_a_limit(shape: Shape) {
     flood.get("/posts").await.expect_error(401, "unauthenticated");
 }
 
-/// The back end of an app calls the issuer for all its users from one address.
-async fn authenticated_clients_are_counted_by_their_own_name(shape: Shape) {
-    let setup = limited(shape)
-        .env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string())
-        .env("LATCHKEY_RATE_LIMIT_CLIENT", &CLIENT.to_string());
-    let world = setup.start().await;
-    let register = || world.app().kind("service").scope("posts:read").register();
-    let (busy, other, public) = (register(), register(), world.app().register());
-    let address = at(&world, "192.0.2.1");
-    let introspect = |app: &App| app.client_call(&address, "/introspect", &[("token", "x")]);
-    for n in 0..ADDRESS {
-        let issued = busy.token(&address, &[("grant_type", "client_credentials")]);
-        let issued = issued.await.expect(200);
-        assert!(!issued.header("ratelimit").contains("address"), "{n}: {issued}");
-        introspect(&busy).await.expect(200);
-    }
-    let reply = busy
-        .client_call(&address, "/revoke", &[("token", "x")])
-        .await
-        .expect(200);
-    assert_eq!(limit_numbers(&reply, "client")[0], CLIENT, "{reply}");
-    // None of that was counted under the address, nor under another client there.
-    for _ in 0..ADDRESS / 2 {
-        address.get("/csrf").await.expect(200);
-    }
-    introspect(&other).await.expect(200);
-    // The limit of the client is the same at every address.
-    let elsewhere = at(&world, "192.0.2.2");
-    let exceeding = || busy.client_call(&elsewhere, "/introspect", &[("token", "x")]);
-    expect_rate_limited(exhaust(CLIENT, exceeding).await, "client", CLIENT);
-    introspect(&busy).await.expect_error(429, "rate_limited");
-    introspect(&other).await.expect(200);
-    // A request that did not authenticate is counted under the address, whatever client it names.
-    let (third, fourth) = (at(&world, "192.0.2.3"), at(&world, "192.0.2.4"));
-    let wrong = App {
-        secret: Some("wrong".to_owned()),
-        ..other.clone()
-    };
-    let guess = || wrong.client_call(&third, "/introspect", &[("token", "x")]);
-    expect_rate_limited(exhaust(ADDRESS, guess).await, "address", ADDRESS);
-    let refresh = || public.refresh(&fourth, "x");
-    expect_rate_limited(exhaust(ADDRESS, refresh).await, "address", ADDRESS);
-}
-
-/// The back end of an app goes on although somebody else at its address has exhausted the limit.
-async fn a_flood_from_its_address_does_not_stop_an_app(shape: Shape) {
-    let setup = limited(shape)
-        .env("LATCHKEY_RATE_LIMIT_READS", "1000")
-        .env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
-    let world = setup.start().await;
-    let address = at(&world, "192.0.2.1");
-    let (app, ann) = (world.app().kind("web").register(), world.user().await);
-    let tokens = app.tokens(&ann, "posts:read").await;
-    expect_rate_limited(
-        exhaust(ADDRESS, || address.get("/posts")).await,
-        "address",
-        ADDRESS,
-    );
-    let refreshed = Tokens::parse(app.refresh(&address, &tokens.refresh).await);
-    app.client_call(&address, "/introspect", &[("token", &refreshed.access)])
-        .await
-        .expect(200);
-    // A copy with other credentials has no further headers.
-    let from_there = |caller: Caller| caller.with("x-forwarded-for", "192.0.2.1");
-    let bearer = from_there(address.bearer(&refreshed.access));
-    for _ in 0..2 * ADDRESS {
-        let reply = bearer.get("/protected").await.expect(200);
-        assert!(!reply.header("ratelimit").contains("address"), "{reply}");
-    }
-    // Credentials that are not accepted do not lift the limit, with any method of authentication.
-    let wrong = App {
-        secret: Some("wrong".to_owned()),
-        ..app.clone()
-    };
-    let guess = || wrong.client_call(&address, "/introspect", &[("token", "x")]);
-    expect_rate_limited(exhaust(ADDRESS, guess).await, "address", ADDRESS);
-    let forged = from_there(address.bearer("forged"));
-    expect_rate_limited(
-        exhaust(ADDRESS, || forged.get("/protected")).await,
-        "address",
-        ADDRESS,
-    );
-    // A scheme that the API ignores leaves the cookie, whose request must have no effect.
-    let (sid, csrf) = (ann.sid.clone(), ann.csrf.clone());
-    let with_cookie = from_there(address.session(&sid, &csrf)).with("authorization", "Basic eDp4");
-    let body = json!({ "title": "Beyond the limit" });
-    expect_rate_limited(
-        exhaust(ADDRESS, || with_cookie.post("/posts").json(&body)).await,
-        "address",
-        ADDRESS,
-    );
-    // A flood is stopped before its credentials are looked at.
-    expect_rate_limited(
-        exhaust(ADDRESS * 10, || address.get("/posts")).await,
-        "address",
-        ADDRESS,
-    );
-    expect_rate_limited(bearer.get("/protected").await, "address", ADDRESS);
-}
-
 async fn rate_limit_errors_are_readable_by_browsers(shape: Shape) {
     let setup = limited(shape).env("LATCHKEY_RATE_LIMIT_ADDRESS", &ADDRESS.to_string());
     let world = setup.start().await;
@@ -319,8 +219,6 @@ on_every_shape!(
     writes_have_their_own_limit_and_rejected_ones_write_nothing,
     each_client_of_a_user_is_counted_separately,
     addresses_have_a_limit,
-    authenticated_clients_are_counted_by_their_own_name,
-    a_flood_from_its_address_does_not_stop_an_app,
     rate_limit_errors_are_readable_by_browsers,
     limits_are_off_on_loopback_by_default,
 );

@@ -3,6 +3,7 @@
 mod addresses;
 mod delivery;
 mod first_proof;
+mod first_proof_with_passkey;
 mod link_races;
 mod pages;
 mod resets;

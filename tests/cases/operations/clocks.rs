@@ -1,5 +1,6 @@
 //! Programs whose clock differs from that of the database.
 
+mod routes;
 mod served_requests;
 
 use std::time::Duration;
@@ -182,12 +183,37 @@ async fn a_small_difference_is_reported(shape: Shape) {
     assert!(is_ready(&world).await);
 }
 
+/// While the clock differs, it is measured every second. Each process logs the change of the result, and nothing else.
+async fn a_difference_is_logged_once_and_not_with_each_measurement(shape: Shape) {
+    let world = World::builder(shape).clock().postgres_proxy().start().await;
+    let processes = world.pids().len();
+    world.advance_programs(61 * MINUTE);
+    expect_noticed(&world).await;
+    let first = world.postgres_proxy().exchange_count();
+    eventually("the clock is not measured again", async || {
+        // Two measurements make one result.
+        measurements_from(&world, first) >= 4 * processes
+    })
+    .await;
+    let change = "Until then this process grants, signs and rotates nothing";
+    assert_eq!(world.log().matches(change).count(), processes);
+}
+
+/// The number of measurements of the clock by all processes since the first round trips to PostgreSQL.
+fn measurements_from(world: &World, first: usize) -> usize {
+    const MEASUREMENT: &str = "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp())";
+    let exchanges = world.postgres_proxy().exchanges_from(first);
+    let executed = exchanges.iter().flat_map(|exchange| &exchange.statements);
+    executed.filter(|text| text.starts_with(MEASUREMENT)).count()
+}
+
 on_shapes!(a_process_begins_no_delivery_while_its_clock_differs: postgres Postgres);
 on_postgresql!(
     a_difference_and_a_clock_that_is_set_add_up,
     a_process_grants_nothing_while_its_clock_differs,
     a_process_deletes_nothing_while_its_clock_differs,
     a_small_difference_is_reported,
+    a_difference_is_logged_once_and_not_with_each_measurement,
 );
 
 on_many_processes!(a_clock_that_is_set_while_the_database_is_away_is_noticed);

@@ -57,6 +57,16 @@ pub struct DrillArgs {
     json: bool,
 }
 
+impl DrillArgs {
+    /// Returns the time after which the drill ends, whatever is left to do: the given one or, if there is none, `max_age`, which is that of
+    /// the JWKS, and [`ROTATION_ALLOWANCE`] for each rotation.
+    fn time_limit_at(&self, max_age: Duration) -> Duration {
+        let of_rotation = max_age + ROTATION_ALLOWANCE;
+        let of_all = of_rotation.saturating_mul(self.rotations);
+        self.time_limit.unwrap_or(of_all)
+    }
+}
+
 /// A drill in progress.
 struct Drill {
     args: DrillArgs,
@@ -129,7 +139,7 @@ impl Drill {
             self.load.endpoints().count(),
             self.args.rotations
         ))?;
-        let (began, limit) = (Instant::now(), self.time_limit());
+        let (began, limit) = (Instant::now(), self.args.time_limit_at(self.store.max_age));
         let calls = tokio::spawn(Arc::clone(&self.load).run());
         let ended_early = tokio::select! {
             rotated = self.rotate_all() => rotated.err().map(|error| format!("a rotation failed: {error}")),
@@ -147,13 +157,6 @@ impl Drill {
             return Err(Error::Drill(panicked.to_string()));
         }
         Ok(Report::new(&self.load, self.rotations, took, ended_early))
-    }
-
-    /// Returns the time after which the drill ends, whatever is left to do.
-    fn time_limit(&self) -> Duration {
-        let of_rotation = self.store.max_age + ROTATION_ALLOWANCE;
-        let of_all = of_rotation.saturating_mul(self.args.rotations);
-        self.args.time_limit.unwrap_or(of_all)
     }
 
     /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also hit a real
@@ -196,5 +199,40 @@ impl Drill {
             true => Ok(()),
             false => writeln!(io::stdout(), "{line}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: DrillArgs,
+    }
+
+    /// Returns the time limit of a drill with these arguments, at this age of the JWKS.
+    fn time_limit(args: &[&str], max_age: Duration) -> Duration {
+        let command = Command::parse_from([&["drill"], args].concat());
+        command.args.time_limit_at(max_age)
+    }
+
+    #[test]
+    fn a_drill_ends_by_default_after_the_max_age_and_a_minute_for_each_rotation() {
+        let max_age = Duration::from_secs(300);
+        assert_eq!(time_limit(&[], max_age), 10 * (max_age + MINUTE));
+        assert_eq!(time_limit(&["--rotations", "1"], max_age), max_age + MINUTE);
+        let day = Duration::from_hours(24);
+        assert_eq!(time_limit(&["--rotations", "1000"], day), 1_000 * (day + MINUTE));
+    }
+
+    #[test]
+    fn a_given_time_limit_takes_the_place_of_the_default() {
+        let args = ["--rotations", "1000", "--time-limit", "15s"];
+        assert_eq!(time_limit(&args, MINUTE), Duration::from_secs(15));
     }
 }

@@ -39,12 +39,7 @@ impl ListMaintenance {
     ) -> Result<bool, Unavailable> {
         let failures = list.failures();
         let data_set = list.data_set().await?;
-        if self.data_set.as_ref() != Some(&data_set) || self.failures != failures {
-            self.missing = all();
-            self.is_marked = false;
-            self.data_set = Some(data_set.clone());
-            self.failures = failures;
-        }
+        self.compare(&data_set, failures, all);
         let expected = Expected {
             data_set: &data_set,
             is_marked: self.is_marked,
@@ -56,5 +51,80 @@ impl ListMaintenance {
             self.is_marked = self.missing.is_empty();
         }
         Ok(lacked.is_some_and(|count| count > 0))
+    }
+
+    /// Compares the data set of Redis, and the number of its failures, with those of the last call. If either is another, the list may lack
+    /// any revocation: all are missing, and no mark of this process counts.
+    fn compare(&mut self, data_set: &str, failures: u64, all: impl FnOnce() -> Vec<Revocation>) {
+        if self.data_set.as_deref() == Some(data_set) && self.failures == failures {
+            return;
+        }
+        self.missing = all();
+        self.is_marked = false;
+        self.data_set = Some(data_set.to_owned());
+        self.failures = failures;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+    use foundation::clock::Timestamp;
+
+    /// The ids of one data set in two runs of Redis.
+    const RUN: &str = "data:run1";
+    const NEXT_RUN: &str = "data:run2";
+
+    fn revocation(jti: &str) -> Revocation {
+        Revocation::new(Kind::Jti, jti.to_owned(), Timestamp::from_micros(0))
+    }
+
+    fn all() -> Vec<Revocation> {
+        vec![revocation("old"), revocation("older")]
+    }
+
+    /// The state of a process whose list had all revocations, and which has one more since.
+    fn maintained() -> ListMaintenance {
+        ListMaintenance {
+            data_set: Some(RUN.to_owned()),
+            failures: 3,
+            missing: vec![revocation("new")],
+            is_marked: true,
+        }
+    }
+
+    fn missing(maintenance: &ListMaintenance) -> Vec<&str> {
+        let missing = maintenance.missing.iter();
+        missing.map(|revocation| revocation.subject.as_str()).collect()
+    }
+
+    #[test]
+    fn the_same_run_without_a_failure_lacks_only_new_revocations() {
+        let mut maintenance = maintained();
+        maintenance.compare(RUN, 3, all);
+        assert_eq!(missing(&maintenance), ["new"]);
+        assert!(maintenance.is_marked);
+    }
+
+    /// A proxy can replace Redis behind a connection that does not break.
+    #[test]
+    fn another_run_lacks_all_revocations_although_nothing_failed() {
+        let mut maintenance = maintained();
+        maintenance.compare(NEXT_RUN, 3, all);
+        assert_eq!(missing(&maintenance), ["old", "older"]);
+        assert!(!maintenance.is_marked);
+        // The run is known from now on.
+        maintenance.missing.clear();
+        maintenance.compare(NEXT_RUN, 3, all);
+        assert!(maintenance.missing.is_empty());
+    }
+
+    #[test]
+    fn the_same_run_lacks_all_revocations_after_a_failure() {
+        let mut maintenance = maintained();
+        maintenance.compare(RUN, 4, all);
+        assert_eq!(missing(&maintenance), ["old", "older"]);
+        assert!(!maintenance.is_marked);
     }
 }

@@ -12,8 +12,8 @@ fn rows() -> i64 {
 /// The largest number of rows that one statement changes.
 const BATCH: i64 = 500;
 
-/// The time in which a million rows are erased at the most.
-const TIME_FOR_A_MILLION: Duration = Duration::from_mins(10);
+/// The time in which 100,000 rows are erased at the most.
+const TIME_FOR_A_HUNDRED_THOUSAND: Duration = Duration::from_mins(1);
 
 const NUMBERS: &str =
     "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $2)";
@@ -85,9 +85,11 @@ async fn the_erasure_of_a_large_account_goes_on_after_a_crash(mut world: World) 
     ann.get("/me").await.expect_error(401, "unauthenticated");
     bob.get(&of_bob.path).await.expect(200);
     expect_erased(&db, &ann).await;
-    let (rows, took) = (3 * rows(), began.elapsed());
-    print_figure(&format!("{rows} rows of an account were erased in {took:?}."));
-    assert!(took < TIME_FOR_A_MILLION, "{took:?}");
+    let (erased, took) = (3 * rows(), began.elapsed());
+    print_figure(&format!("{erased} rows of an account were erased in {took:?}."));
+    // The gate may run on a busy machine.
+    let limit = rounds(10, 3) * TIME_FOR_A_HUNDRED_THOUSAND;
+    assert!(took < limit, "{took:?}");
     bob.get(&of_bob.path).await.expect(200);
     bob.get(&post.path).await.expect(200);
 }

@@ -1,5 +1,7 @@
 //! Sign-in pages of flows that cannot go on, and of flows in which another tab is ahead.
 
+mod other_steps;
+
 use super::{first_page, follow};
 use tests::{Browser, Page, Shape, SharedWorld, User, World, on_every_shape, parameter};
 
@@ -21,24 +23,39 @@ fn expect_lost(page: &Page) {
 
 /// Opens the pages of a flow in a browser, and submits their forms.
 async fn expect_lost_in(browser: &mut Browser, flow: &str, user: &User) {
+    for path in PAGES {
+        expect_lost(&open(browser, path, flow).await);
+        let fields = [("email", user.email.as_str()), ("password", &user.password)];
+        expect_lost_after(browser, path, flow, &fields).await;
+    }
+}
+
+async fn open(browser: &mut Browser, path: &str, flow: &str) -> Page {
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("flow", flow)
         .finish();
+    browser.open(&format!("{path}?{query}")).await
+}
+
+/// Submits a form of a flow. Expects that the flow is lost, and that nobody was signed in.
+async fn expect_lost_after(browser: &mut Browser, path: &str, flow: &str, fields: &[(&str, &str)]) {
     let form = browser.open("/forgot").await;
     let csrf = form.hidden("csrf").unwrap();
     let before = browser.cookie("sid").map(str::to_owned);
-    for path in PAGES {
-        expect_lost(&browser.open(&format!("{path}?{query}")).await);
-        let fields = [
-            ("email", user.email.as_str()),
-            ("password", &user.password),
-            ("csrf", &csrf),
-            ("flow", flow),
-        ];
-        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        expect_lost(&browser.post(&form.url.join(path).unwrap(), &fields).await);
-        assert_eq!(browser.cookie("sid").map(str::to_owned), before);
-    }
+    let fields = [fields, &[("csrf", csrf.as_str()), ("flow", flow)]].concat();
+    let fields = fields
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let fields: Vec<_> = fields.collect();
+    expect_lost(&browser.post(&form.url.join(path).unwrap(), &fields).await);
+    assert_eq!(browser.cookie("sid").map(str::to_owned), before);
+}
+
+/// A flow that nobody has begun, which looks like this one.
+fn altered(flow: &str) -> String {
+    let mut altered = flow.to_owned();
+    altered.replace_range(20..21, if flow[20..].starts_with('A') { "B" } else { "A" });
+    altered
 }
 
 async fn no_password_is_asked_for_a_flow_that_cannot_go_on(world: SharedWorld) {
@@ -48,8 +65,7 @@ async fn no_password_is_asked_for_a_flow_that_cannot_go_on(world: SharedWorld) {
     let flow = page.hidden("flow").unwrap();
     let mut other = world.browser();
     first_page(&mut other, &app, "posts:read").await;
-    let mut altered = flow.clone();
-    altered.replace_range(20..21, if altered[20..].starts_with('A') { "B" } else { "A" });
+    let altered = altered(&flow);
     for flow in [flow.as_str(), &altered, "garbage", "device"] {
         expect_lost_in(&mut world.browser(), flow, &user).await;
         expect_lost_in(&mut other, flow, &user).await;

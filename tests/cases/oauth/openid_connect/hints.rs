@@ -1,5 +1,7 @@
 //! `id_token_hint` in authorization requests (OpenID Connect Core §3.1.2.1).
 
+mod renewed_sessions;
+
 use super::super::consent::follow;
 use super::super::signing_keys::{RETIREMENT_TIME, STAGING_TIME, key_in_state, rotate, wait_until_published};
 use super::backchannel_logout::wait_for;
