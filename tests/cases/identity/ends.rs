@@ -74,7 +74,10 @@ async fn a_changed_password_is_the_reason(world: SharedWorld) {
     let change = ended.second.call("PUT", "/me/password").json(&body);
     change.await.expect(204);
     ended
-        .expect_on_page("because the password of your account was changed.", true)
+        .expect_on_page(
+            "because the password of your account was changed on another device.",
+            true,
+        )
         .await;
     ended.expect_at_app(&world, "the user changed the password").await;
 }
@@ -139,7 +142,7 @@ async fn two_step_sign_in_is_the_reason(world: SharedWorld) {
     let turned_on = Ended::begin(&world).await;
     let authenticator = Authenticator::enable(&world, &turned_on.second).await;
     turned_on
-        .expect_on_page("because two-step sign-in was turned on.", false)
+        .expect_on_page("because another device turned two-step sign-in on.", false)
         .await;
     turned_on
         .expect_at_app(&world, "the user turned two-step sign-in on")
@@ -161,7 +164,7 @@ async fn two_step_sign_in_is_the_reason(world: SharedWorld) {
         .submit(&form, &[("csrf", &form.hidden("csrf").unwrap())])
         .await;
     turned_off
-        .expect_on_page("because two-step sign-in was turned off.", true)
+        .expect_on_page("because another device turned two-step sign-in off.", true)
         .await;
     turned_off
         .expect_at_app(&world, "the user turned two-step sign-in off")
@@ -231,7 +234,7 @@ async fn an_earlier_reason_for_apps_is_forgotten(world: SharedWorld) {
     let email = &ended.first.email;
     world.cli(&["users", "reset-mfa", "--email", email, "--json"], "");
     ended
-        .expect_on_page("because two-step sign-in was turned on.", false)
+        .expect_on_page("because another device turned two-step sign-in on.", false)
         .await;
     ended
         .expect_at_app(&world, "all sessions and tokens of the user were revoked")

@@ -374,7 +374,11 @@ async fn a_removed_passkey_ends_all_other_sessions(world: SharedWorld) {
     expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
     let ended = elsewhere.open("/account").await;
     let ended = elsewhere.open(ended.location().unwrap().as_str()).await;
-    expect_words(&ended, 200, "because a passkey of your account was removed.");
+    expect_words(
+        &ended,
+        200,
+        "because a passkey of your account was removed on another device.",
+    );
     let refused = app.refresh(&world.anyone(), &tokens.refresh).await;
     let refused = refused.expect_token_error(400, "invalid_grant");
     let words = "the user removed a passkey";

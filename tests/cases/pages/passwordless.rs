@@ -73,7 +73,11 @@ async fn a_user_goes_without_a_password(world: SharedWorld) {
     expect_words(&account, 200, "The password was removed");
     expect_words(&account, 200, "You sign in with passkeys alone");
     let ended = elsewhere.open("/signin").await;
-    expect_words(&ended, 200, "because the password of your account was removed.");
+    expect_words(
+        &ended,
+        200,
+        "because the password of your account was removed on another device.",
+    );
     let refused = app.refresh(&world.anyone(), &tokens.refresh).await;
     let refused = refused.expect_token_error(400, "invalid_grant");
     assert!(
