@@ -71,7 +71,7 @@ function follow() {
     const body = table.tBodies[0];
     body.prepend(row(event));
     table.hidden = false;
-    document.querySelector("[data-no-events]")?.remove();
+    document.querySelector(".empty")?.remove();
     while (body.rows.length > MAX_ROWS) body.rows[body.rows.length - 1].remove();
     status.textContent = box.dataset.count.replace("{n}", shown.size);
   };

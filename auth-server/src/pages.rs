@@ -8,11 +8,13 @@ mod color;
 mod consent;
 mod design;
 mod device;
+mod form_state;
 mod language;
 mod message;
 mod notice;
 mod passkeys;
 mod presentation;
+mod session_item;
 mod sign_in;
 pub mod text;
 mod user_agent;
@@ -33,6 +35,7 @@ pub use color::Color;
 pub(crate) use consent::{ConsentPage, consent};
 pub(crate) use design::design;
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
+pub(crate) use form_state::{Field, FormState};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, notify};
 pub(crate) use notice::Notice;
@@ -48,69 +51,12 @@ use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use issuer::grants::EndSessionRequest;
 use presentation::LanguageLink;
-use std::borrow::Borrow;
 use web::Error;
 
 /// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients. The sources of scripts come
 /// last, so that a page can add one.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
     frame-ancestors 'none'; script-src 'self'";
-
-/// The parts that all form pages have in common.
-#[derive(Clone, Copy)]
-pub(crate) struct FormState<'a> {
-    /// The anti-forgery token, sent back in a hidden field.
-    pub(crate) csrf: &'a str,
-    /// The id of the user to whom the page is shown, if its forms belong to this user.
-    pub(crate) user: Option<i64>,
-    /// The message about the previous attempt, if it failed.
-    pub(crate) error: Option<&'a str>,
-    /// The field that the message is about, if it is about one.
-    pub(crate) wrong_field: Option<Field>,
-}
-
-/// A field of a form that can be wrong on its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
-    /// The e-mail address.
-    Email,
-    /// The present password.
-    Password,
-    /// A new password.
-    NewPassword,
-    /// The one-time code.
-    Code,
-    /// The name of a passkey.
-    Name,
-}
-
-impl Field {
-    /// Returns the name by which templates know the field.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Password => "password",
-            Self::NewPassword => "new-password",
-            Self::Code => "code",
-            Self::Name => "name",
-        }
-    }
-}
-
-impl FormState<'_> {
-    /// Returns whether the message is about the field with this name.
-    fn is_wrong(&self, field: &str) -> bool {
-        self.wrong_field.is_some_and(|wrong| wrong.as_str() == field)
-    }
-
-    /// Returns whether the field with this name gets the focus: the one that the message is about, or else the one that has it by default.
-    fn focuses(&self, field: &str, by_default: impl Borrow<bool>) -> bool {
-        match self.wrong_field {
-            Some(wrong) => wrong.as_str() == field,
-            None => *by_default.borrow(),
-        }
-    }
-}
 
 /// The sign-up form.
 #[derive(Template)]

@@ -209,6 +209,11 @@ impl Registration {
         rules::check(&client, issuer).map_err(Error::Invalid)
     }
 
+    /// Fails with [`Error::Invalid`] if a client of this type cannot have these redirect URIs.
+    pub fn check_redirect_uris(&self) -> Result<(), Error> {
+        check_redirect_uris(&self.redirect_uris, self.kind).map_err(Error::Invalid)
+    }
+
     /// Checks the registration by an administrator. Returns the client and, if it is confidential, its new secret.
     pub(crate) fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
         let (client, secret) = self.into_unchecked(now);

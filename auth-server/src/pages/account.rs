@@ -11,7 +11,7 @@ pub(crate) use two_step::{
     TwoStepEnrollmentPage, recovery_codes, two_step_enrollment, two_step_off, two_step_on,
 };
 
-use super::user_agent;
+use super::session_item::SessionItem;
 use super::{FormState, render, text};
 use askama::Template;
 use audit::events::list::SecurityEvent;
@@ -62,15 +62,6 @@ struct AccountTemplate<'a> {
     now: Timestamp,
 }
 
-struct SessionItem {
-    id: i64,
-    browser: String,
-    began: Timestamp,
-    last_used: Timestamp,
-    address: String,
-    is_current: bool,
-}
-
 struct AppItem<'a> {
     id: &'a str,
     name: &'a str,
@@ -87,18 +78,8 @@ struct EventItem<'a> {
 
 /// Renders the account.
 pub(crate) fn account(page: &AccountPage<'_>) -> Response {
-    let sessions = page.sessions.iter().map(|own| SessionItem {
-        id: own.session.id,
-        browser: user_agent::in_words(own.session.user_agent.as_deref()),
-        began: own.session.created_at,
-        last_used: own.session.last_seen_at,
-        address: own
-            .session
-            .address
-            .clone()
-            .unwrap_or_else(|| text::of("address-unknown").plain()),
-        is_current: own.current,
-    });
+    let sessions = page.sessions.iter();
+    let sessions = sessions.map(|own| SessionItem::new(&own.session, own.current));
     let apps = page.apps.iter().map(|app| AppItem {
         id: &app.id,
         name: &app.access.client_name,

@@ -17,6 +17,7 @@ pub(crate) use new_client::{
 };
 pub(crate) use security_events::{SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
+pub(super) use time_line::{Lane, TimeLine};
 pub(crate) use token_preview::{TokenPreviewPage, token_preview};
 pub(crate) use user::{UserPage, initial_password, user};
 pub(crate) use user_change::UserChange;
@@ -52,6 +53,13 @@ impl InTerminal {
             ..Self::new("", call)
         }
     }
+}
+
+/// A value of a field with a few values.
+pub(super) struct Choice {
+    pub(super) value: &'static str,
+    pub(super) label: String,
+    pub(super) is_chosen: bool,
 }
 
 /// An event in the history of a user or an app.

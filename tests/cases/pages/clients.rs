@@ -42,7 +42,8 @@ async fn create(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
     let review = post(browser, &form, NEW, fields).await;
     expect_words(&review, 200, "Create this app?");
     let names = ["type", "name", "redirect_uris", "scope", "first_party", "id"];
-    let values = names.map(|name| (name, review.hidden(name).unwrap()));
+    // As in a form with a check box, `first_party` is sent only for an app of the service.
+    let values = names.map(|name| (name, review.hidden(name).unwrap_or_default()));
     let mut fields: Vec<(&str, &str)> = values
         .iter()
         .map(|(name, value)| (*name, value.as_str()))

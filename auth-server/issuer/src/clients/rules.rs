@@ -69,8 +69,14 @@ pub(super) fn check_members(client: &Client, issuer: &str) -> Result<(), String>
     Ok(())
 }
 
-/// Fails with a message if these are not the redirect URIs of a client of this type that signs users in.
+/// Fails with a message if a client of this type cannot have these redirect URIs.
 pub(crate) fn check_redirect_uris(uris: &[String], kind: ClientType) -> Result<(), String> {
+    if kind == ClientType::Service {
+        return match uris.is_empty() {
+            true => Ok(()),
+            false => Err("a service has no redirect URI, because it does not sign users in".to_owned()),
+        };
+    }
     if uris.is_empty() || uris.len() > MAX_REDIRECT_URIS {
         return Err(format!("a client has 1 to {MAX_REDIRECT_URIS} redirect URIs"));
     }
@@ -113,9 +119,7 @@ fn check_keys(client: &Client) -> Result<(), String> {
 
 /// Fails with a message if the registration of a service is invalid.
 fn check_service(client: &Client) -> Result<(), String> {
-    if !client.redirect_uris.is_empty() {
-        return Err("a service has no redirect URI, because it does not sign users in".to_owned());
-    }
+    check_redirect_uris(&client.redirect_uris, client.kind)?;
     if !client.post_logout_redirect_uris.is_empty() || client.backchannel_logout_uri.is_some() {
         return Err("a service has no URI for logouts, because it does not sign users in".to_owned());
     }

@@ -10,7 +10,7 @@ use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, NewClientForm};
 use crate::http::paths;
 use crate::http::reauthentication::require_recent_sign_in;
-use crate::pages::{self, EnteredClient, NewClientPage, text};
+use crate::pages::{self, EnteredClient, Field, NewClientPage, text};
 use axum::extract::State;
 use axum::response::Response;
 use foundation::random;
@@ -118,7 +118,10 @@ fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError>
     let kind = ClientType::named(&fields.kind);
     let kind = kind.ok_or_else(|| FormError::invalid(&text::of("new-app-type-missing")))?;
     let scope: Result<Scope, _> = fields.scope.parse();
-    let scope = scope.map_err(|error| Error::Invalid(format!("the scope has an {error}")))?;
+    let scope = scope.map_err(|error| {
+        let error = Error::Invalid(format!("the scope has an {error}"));
+        FormError::from(error).about(Field::Scope)
+    })?;
     let uris = fields.redirect_uris.lines().map(str::trim);
     let registration = Registration {
         id,
@@ -139,6 +142,8 @@ fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError>
         device_authorization: false,
         signed_user_info: false,
     };
+    let checked = registration.check_redirect_uris();
+    checked.map_err(|error| FormError::from(error).about(Field::RedirectUris))?;
     registration.check(issuer)?;
     Ok(registration)
 }

@@ -1,6 +1,6 @@
 //! The pages of the apps, for administrators.
 
-use super::{EventItem, InTerminal, counted, event_items, program, quoted};
+use super::{Choice, EventItem, InTerminal, counted, event_items, program, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
@@ -27,9 +27,9 @@ pub(crate) struct ClientsPage<'a> {
 #[derive(Template)]
 #[template(path = "clients.html")]
 struct ClientsTemplate<'a> {
-    kinds: Vec<(&'static str, String, bool)>,
-    owners: [(&'static str, String, bool); 2],
-    states: [(&'static str, String, bool); 2],
+    kinds: [Choice; 4],
+    owners: [Choice; 2],
+    states: [Choice; 2],
     clients: Vec<ClientItem<'a>>,
     links: &'a Links,
     /// Whether the form has a condition.
@@ -49,9 +49,15 @@ struct ClientItem<'a> {
 /// Renders the page of all apps.
 pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
     let query = page.query;
-    let kind = |kind: ClientType| (kind.as_str(), kind_in_words(kind), query.kind == Some(kind));
-    let choice = |value: &'static str, label: Text<'_>, chosen: Option<bool>| {
-        (value, label.plain(), chosen == Some(value == "true"))
+    let kind = |kind: ClientType| Choice {
+        value: kind.as_str(),
+        label: kind_in_words(kind),
+        is_chosen: query.kind == Some(kind),
+    };
+    let choice = |value, label: Text<'_>, chosen: Option<bool>| Choice {
+        value,
+        label: label.plain(),
+        is_chosen: chosen == Some(value == "true"),
     };
     let clients = page.clients.iter().map(|client| ClientItem {
         id: &client.id,
@@ -61,7 +67,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
         tags: tags(client),
     });
     let template = ClientsTemplate {
-        kinds: ClientType::ALL.map(kind).into(),
+        kinds: ClientType::ALL.map(kind),
         owners: [
             choice("true", text::of("client-first-party"), query.first_party),
             choice("false", text::of("client-third-party"), query.first_party),
@@ -178,7 +184,8 @@ struct ClientTemplate<'a> {
     update_command: String,
     sign_in: Option<&'a str>,
     clock_differs: bool,
-    path: &'a str,
+    /// The path to which the forms are sent.
+    changes_path: String,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The path of the page that shows the claims of the app's tokens.
@@ -228,7 +235,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         update_command: format!("{} clients update {id} --help", program()),
         sign_in: page.sign_in.as_deref(),
         clock_differs: page.clock_differs,
-        path: page.path,
+        changes_path: format!("{}/changes", page.path),
         events: event_items(page.events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
         preview: paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &[("client_id", &client.id)]),

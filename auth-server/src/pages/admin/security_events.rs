@@ -1,6 +1,6 @@
 //! The page of the security events.
 
-use super::{InTerminal, quoted};
+use super::{Choice, InTerminal, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{CONTENT_SECURITY_POLICY, presentation, render, set_policy, text};
@@ -34,9 +34,8 @@ pub(crate) struct SecurityEventsPage<'a> {
 #[derive(Template)]
 #[template(path = "security_events.html")]
 struct SecurityEventsTemplate<'a> {
-    names: &'static [EventName],
-    outcomes: [(Outcome, Text<'static>); 2],
-    filter: &'a Filter,
+    names: Vec<Choice>,
+    outcomes: [Choice; 2],
     /// The fields that select the events of a user or an app.
     common_fields: &'a [Field],
     /// The fields that the page shows on demand.
@@ -113,16 +112,25 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         client: Selection::of_text("client_id", event.client_id.as_deref()),
         address: Selection::of_text("address", event.address.as_deref()),
     });
+    let name = |name: &EventName| Choice {
+        value: name.as_str(),
+        label: name.as_str().to_owned(),
+        is_chosen: page.filter.name.as_deref() == Some(name.as_str()),
+    };
+    let outcome = |outcome: Outcome, label: Text<'_>| Choice {
+        value: outcome.as_str(),
+        label: label.plain(),
+        is_chosen: page.filter.outcome == Some(outcome),
+    };
     let fields = fields(page);
     let (common_fields, further_fields) = fields.split_at(COMMON_FIELDS);
     let brand = presentation::brand();
     let template = SecurityEventsTemplate {
-        names: EventName::ALL,
+        names: EventName::ALL.iter().map(name).collect(),
         outcomes: [
-            (Outcome::Success, text::of("event-success")),
-            (Outcome::Failure, text::of("event-failure")),
+            outcome(Outcome::Success, text::of("event-success")),
+            outcome(Outcome::Failure, text::of("event-failure")),
         ],
-        filter: page.filter,
         refusals: refusals(&fields, page.refused),
         common_fields,
         further_fields,

@@ -1,7 +1,7 @@
 //! The page of the signing keys.
 
 use super::readiness::{self, ReadinessPart, VerifierItem};
-use super::time_line::{Bar, TimeLine};
+use super::time_line::{Lane, TimeLine};
 use super::{InTerminal, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
@@ -82,13 +82,6 @@ struct SigningKeysTemplate<'a> {
     now: Timestamp,
 }
 
-/// The bars of a key on the time line.
-struct Lane<'a> {
-    kid: &'a str,
-    state: String,
-    bars: Vec<Bar>,
-}
-
 /// Whether the keys can be rotated now.
 enum Rotation<'a> {
     Possible {
@@ -103,6 +96,13 @@ enum Rotation<'a> {
 }
 
 impl SigningKeysTemplate<'_> {
+    /// Returns the headings of the table of keys, the last of which is that of the changes.
+    fn key_headings(&self) -> Vec<Text<'static>> {
+        let facts = [text::of("key"), text::of("key-created"), text::of("key-next")];
+        let changes = self.sign_in.is_none().then(|| text::of("action"));
+        facts.into_iter().chain(changes).collect()
+    }
+
     /// Returns the rows of a table: an action, and whether the tokens of the staged, the active and the retired keys are accepted after it.
     fn effects(&self) -> [[Text<'static>; 4]; 4] {
         let expires = || text::of("keys-until-expiry");

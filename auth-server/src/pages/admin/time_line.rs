@@ -13,26 +13,33 @@ const MIN_SPAN: Duration = Duration::from_mins(1);
 
 /// The lives of several keys on one line of time.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TimeLine {
-    pub(super) begin: Timestamp,
-    pub(super) end: Timestamp,
+pub(in crate::pages) struct TimeLine {
+    pub(in crate::pages) begin: Timestamp,
+    pub(in crate::pages) end: Timestamp,
     /// The position of the present.
-    pub(super) now: u64,
+    pub(in crate::pages) now: u64,
+}
+
+/// The bars of a key on the line.
+pub(in crate::pages) struct Lane<'a> {
+    pub(in crate::pages) kid: &'a str,
+    pub(in crate::pages) state: String,
+    pub(in crate::pages) bars: Vec<Bar>,
 }
 
 /// A period of a key, or its past or planned part.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Bar {
+pub(in crate::pages) struct Bar {
     /// The CSS classes.
-    pub(super) class: &'static str,
-    pub(super) x: u64,
-    pub(super) width: u64,
+    pub(in crate::pages) class: &'static str,
+    pub(in crate::pages) x: u64,
+    pub(in crate::pages) width: u64,
 }
 
 impl TimeLine {
     /// Draws these lives, each with whether its key was deleted as compromised. Returns the line and the bars of each life. The line ends some time after the last change that is
     /// planned for one of them, other than the end of a key that does not sign yet.
-    pub(super) fn draw(lives: &[(Life, bool)], now: Timestamp) -> (Self, Vec<Vec<Bar>>) {
+    pub(in crate::pages) fn draw(lives: &[(Life, bool)], now: Timestamp) -> (Self, Vec<Vec<Bar>>) {
         let begin = lives.iter().map(|(life, _)| life.staged_at).min();
         let begin = begin.unwrap_or(now).min(now);
         let changes = lives.iter().flat_map(|(life, _)| match life.activated_at {

@@ -2,7 +2,7 @@
 
 use crate::http::paths;
 use crate::pages::text::Text;
-use crate::pages::{render, text};
+use crate::pages::{FormState, render, text};
 use askama::Template;
 use axum::response::Response;
 use issuer::grants::TokenPreview;
@@ -18,26 +18,33 @@ pub(crate) struct TokenPreviewPage<'a> {
 #[derive(Template)]
 #[template(path = "token_preview.html")]
 struct TokenPreviewTemplate<'a> {
+    form: FormState<'a>,
     client_id: &'a str,
     email: &'a str,
     scope: &'a str,
     preview: Option<&'a TokenPreview>,
     /// Whether the tokens are those of a user and not of a service.
     has_user: bool,
-    refusal: Option<&'a Text<'static>>,
     path: &'static str,
 }
 
 /// Renders the page.
 pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
+    let refusal = page.preview.and_then(|preview| preview.as_ref().err());
+    let refusal = refusal.map(Text::plain);
     let preview = page.preview.and_then(|preview| preview.as_ref().ok());
     let template = TokenPreviewTemplate {
+        form: FormState {
+            csrf: "",
+            user: None,
+            error: refusal.as_deref(),
+            wrong_field: None,
+        },
         client_id: page.client_id,
         email: page.email,
         scope: page.scope,
         preview,
         has_user: preview.is_some_and(|preview| preview.has_user),
-        refusal: page.preview.and_then(|preview| preview.as_ref().err()),
         path: paths::ADMIN_TOKEN_PREVIEW,
     };
     render(&text::of("token-preview").plain(), &template)

@@ -4,8 +4,9 @@ use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
 use super::{EventItem, InTerminal, event_items, quoted};
 use crate::http::paths;
+use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
-use crate::pages::{FormState, render, text, user_agent};
+use crate::pages::{FormState, render, text};
 use askama::Template;
 use audit::events::list::SecurityEvent;
 use axum::response::Response;
@@ -43,7 +44,8 @@ pub(crate) struct UserPage<'a> {
 struct UserTemplate<'a> {
     form: FormState<'a>,
     id: i64,
-    path: String,
+    /// The path to which the forms are sent.
+    changes_path: String,
     email: &'a str,
     role: String,
     tags: Vec<String>,
@@ -76,14 +78,6 @@ struct ChangeItem {
     in_terminal: InTerminal,
 }
 
-struct SessionItem {
-    id: i64,
-    browser: String,
-    began: Timestamp,
-    last_used: Timestamp,
-    address: String,
-}
-
 struct AppItem<'a> {
     name: &'a str,
     client_id: &'a str,
@@ -106,10 +100,11 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             in_terminal: change.in_terminal(&account.user.email, page.url),
         }
     };
+    let session = |session: &UserSession| SessionItem::new(&session.session, false);
     let template = UserTemplate {
         form: page.form,
         id,
-        path: paths::of_user(id),
+        changes_path: format!("{}/changes", paths::of_user(id)),
         email: &account.user.email,
         role: role_in_words(account.user.role),
         tags: tags(account),
@@ -122,7 +117,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             .filter(|change| !page.clock_differs || change.only_ends_access())
             .map(change)
             .collect(),
-        sessions: page.sessions.items.iter().map(session_item).collect(),
+        sessions: page.sessions.items.iter().map(session).collect(),
         end_session: UserChange::EndSession.name(),
         has_more_sessions: sessions == PAGE_SIZE,
         apps: page.consents.items.iter().map(app_item).collect(),
@@ -150,20 +145,6 @@ fn possible_changes(account: &Account) -> Vec<UserChange> {
     changes.extend(roles.map(UserChange::Role));
     changes.push(state);
     changes
-}
-
-fn session_item(session: &UserSession) -> SessionItem {
-    let session = &session.session;
-    SessionItem {
-        id: session.id,
-        browser: user_agent::in_words(session.user_agent.as_deref()),
-        began: session.created_at,
-        last_used: session.last_seen_at,
-        address: session
-            .address
-            .clone()
-            .unwrap_or_else(|| text::of("address-unknown").plain()),
-    }
 }
 
 fn app_item(consent: &Consent) -> AppItem<'_> {

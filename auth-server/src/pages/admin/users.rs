@@ -1,6 +1,6 @@
 //! The page of all users, for administrators.
 
-use super::{InTerminal, program, quoted};
+use super::{Choice, InTerminal, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render, text};
 use askama::Template;
@@ -26,7 +26,7 @@ pub(crate) struct UsersPage<'a> {
 #[template(path = "users.html")]
 struct UsersTemplate<'a> {
     email: String,
-    roles: Vec<Choice>,
+    roles: [Choice; 3],
     states: [Choice; 2],
     refusals: Vec<Text<'a>>,
     users: Vec<UserItem<'a>>,
@@ -34,13 +34,6 @@ struct UsersTemplate<'a> {
     create_command: String,
     in_terminal: InTerminal,
     now: Timestamp,
-}
-
-/// A value of a field with a few values.
-struct Choice {
-    value: &'static str,
-    label: String,
-    is_chosen: bool,
 }
 
 struct UserItem<'a> {
@@ -88,7 +81,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
     });
     let template = UsersTemplate {
         email,
-        roles: Role::ALL.map(role).into(),
+        roles: Role::ALL.map(role),
         states: [
             state("false", false, text::of("user-enabled")),
             state("true", true, text::of("user-disabled")),
