@@ -91,6 +91,15 @@ impl Chromium {
         self.post(&format!("/element/{button}/click"), &json!({})).await;
     }
 
+    /// Fills in the fields that match CSS selectors, clicks the button, and waits for the page whose source alone has this text.
+    pub async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
+        for (field, value) in fields {
+            self.fill(field, value).await;
+        }
+        self.press(button).await;
+        self.expect(text).await;
+    }
+
     /// Waits until the source of the page contains this text. Returns the page's address. After a click that leaves the page, the text must
     /// not be in the source of the page that is left, which may still be there.
     pub async fn expect(&self, text: &str) -> String {

@@ -28,11 +28,7 @@ impl Ann<'_> {
 
     /// Fills in fields, submits the form, and expects this text on the next page.
     async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
-        for (field, value) in fields {
-            self.chromium.fill(field, value).await;
-        }
-        self.chromium.press(button).await;
-        self.chromium.expect(text).await;
+        self.chromium.submit(fields, button, text).await;
         if self.has_scripts {
             self.chromium.expect_no_trace(None).await;
         }

@@ -37,11 +37,7 @@ impl<'w> Visitor<'w> {
 
     /// Fills in fields, presses the button, and waits for the page whose source alone has this text.
     async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
-        for (field, value) in fields {
-            self.chromium.fill(field, value).await;
-        }
-        self.chromium.press(button).await;
-        self.chromium.expect(text).await;
+        self.chromium.submit(fields, button, text).await;
     }
 }
 

@@ -134,7 +134,7 @@ async fn the_back_end_of_many_users_refreshes_at_the_default_limits(shape: Shape
         }
     })
     .await;
-    // Whoever calls from there without credentials is counted under the address, where none of that was counted.
+    // Calls without credentials are counted under the address, and none of the calls of the app was.
     let stranger = || back_end.post("/token").form(&[("grant_type", "x")]);
     stranger().await.expect(401);
     expect_rate_limited(
