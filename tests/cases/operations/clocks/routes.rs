@@ -1,5 +1,5 @@
-//! The operations that a process serves while its clock differs. Those of the OpenAPI documents are those of the routers, so a new one
-//! must be added here too.
+//! The operations that a process serves while its clock differs. The OpenAPI documents describe every route, so this test fails until a new
+//! operation is in one of its lists.
 
 use super::{MINUTE, expect_noticed};
 use serde_json::{Value, json};
@@ -195,7 +195,7 @@ async fn each_operation_is_served_or_refused_while_the_clock_differs(shape: Shap
     let (mut served, mut refused) = (BTreeSet::new(), BTreeSet::new());
     for described in anyone.contract().operations() {
         let (_, method, operation) = described;
-        // Nobody is signed in for the others, so that none of them ends the session.
+        // Calls with other methods have no credentials, so that none ends the administrator's session.
         let caller: &Caller = if method == "get" { &admin } else { &anyone };
         let reply = call(caller, described).may_fail().await;
         let name = operation["operationId"].as_str().unwrap();

@@ -1,6 +1,6 @@
 //! Hints of a session that the user renewed by another sign-in. The session keeps its `sid` claim and lives as long as a new one. An ID
-//! token from before serves as a hint for the longest lifetime of a session since its key was retired, and no longer: the app has newer
-//! ones.
+//! token that was issued before the renewal serves as a hint until `SESSION_MAX` after its key was retired. The app has newer ID tokens by
+//! then.
 
 use super::super::super::signing_keys::{RETIREMENT_TIME, STAGING_TIME, key_in_state};
 use super::super::{id_token, sign_in, verify};
