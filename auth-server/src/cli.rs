@@ -92,7 +92,7 @@ impl From<Error> for startup::Error {
         match error {
             Error::InvalidSetting(invalid) => Self::InvalidSetting(invalid),
             Error::Key(error) => crate::startup_error(error),
-            Error::Client(ClientError::Invalid(message)) => Self::InvalidSetting(InvalidSetting(message)),
+            Error::Client(ClientError::Invalid(flaw)) => Self::InvalidSetting(InvalidSetting(flaw.reason)),
             other => Self::Other(other.to_string()),
         }
     }

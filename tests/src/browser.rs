@@ -232,6 +232,16 @@ impl Page {
         html.select(&selector).map(|code| code.text().collect()).collect()
     }
 
+    /// The ids of the fields that are marked as wrong.
+    pub fn wrong_fields(&self) -> Vec<String> {
+        let html = Html::parse_document(&self.reply.text());
+        let selector = Selector::parse("[aria-invalid=true]").unwrap();
+        let ids = html
+            .select(&selector)
+            .map(|field| field.attr("id").unwrap().to_owned());
+        ids.collect()
+    }
+
     /// The value of a hidden input.
     pub fn hidden(&self, name: &str) -> Option<String> {
         let html = Html::parse_document(&self.reply.text());

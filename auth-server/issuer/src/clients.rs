@@ -12,8 +12,8 @@ mod same_site;
 pub(crate) use changes::end_tokens;
 pub use changes::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, disable, enable, rotate_secret, update};
 pub use jwks::{ALGORITHMS, MAX_JWKS_BYTES};
-pub use rules::MAX_RETRY_WINDOW;
 pub(crate) use rules::check_redirect_uris;
+pub use rules::{MAX_RETRY_WINDOW, RegistrationFlaw};
 
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
@@ -108,9 +108,9 @@ pub struct ClientWithSecret<'a> {
 /// The reason why a client was not registered or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A value of the registration is invalid.
-    #[error("{0}")]
-    Invalid(String),
+    /// The registration, or the change of it, breaks a rule.
+    #[error(transparent)]
+    Invalid(#[from] RegistrationFlaw),
     /// The id is taken.
     #[error("a client with the id {0:?} already exists")]
     Taken(String),
@@ -209,15 +209,10 @@ impl Registration {
         rules::check(&client, issuer).map_err(Error::Invalid)
     }
 
-    /// Fails with [`Error::Invalid`] if a client of this type cannot have these redirect URIs.
-    pub fn check_redirect_uris(&self) -> Result<(), Error> {
-        check_redirect_uris(&self.redirect_uris, self.kind).map_err(Error::Invalid)
-    }
-
     /// Checks the registration by an administrator. Returns the client and, if it is confidential, its new secret.
     pub(crate) fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
         let (client, secret) = self.into_unchecked(now);
-        rules::check(&client, issuer).map_err(Error::Invalid)?;
+        rules::check(&client, issuer)?;
         Ok((client, secret))
     }
 

@@ -26,7 +26,7 @@ pub(crate) enum Field {
     NewPassword,
     /// The one-time code.
     Code,
-    /// The name of a passkey.
+    /// The name of a passkey or of an app.
     Name,
     /// The redirect URIs of an app.
     RedirectUris,
@@ -35,6 +35,12 @@ pub(crate) enum Field {
 }
 
 impl Field {
+    /// Returns the field for this member of the registration of a client, if a form has one.
+    pub(crate) fn of_client(member: &str) -> Option<Self> {
+        let fields = [Self::Name, Self::RedirectUris, Self::Scope];
+        fields.into_iter().find(|field| field.as_str() == member)
+    }
+
     /// Returns the name by which templates know the field.
     const fn as_str(self) -> &'static str {
         match self {

@@ -108,28 +108,39 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let mut browser = admin.browser();
     let form = browser.open(NEW).await;
-    for (kind, uris, scope, words) in [
-        (
-            "",
-            "https://app.test/cb",
-            "posts:read",
-            "Choose the type of the app.",
-        ),
+    let callback = "https://app.test/cb";
+    for (kind, uris, scope, words, wrong) in [
+        ("", callback, "posts:read", "Choose the type of the app.", ""),
         (
             "web",
             "http://app.test/cb",
             "posts:read",
             "redirect URI \"http://app.test/cb\"",
+            "redirect_uris",
         ),
-        ("web", "https://app.test/cb#top", "posts:read", "redirect URI"),
-        ("spa", "", "posts:read", "1 to 20 redirect URIs"),
+        (
+            "web",
+            "https://app.test/cb#top",
+            "posts:read",
+            "redirect URI",
+            "redirect_uris",
+        ),
+        ("spa", "", "posts:read", "1 to 20 redirect URIs", "redirect_uris"),
         (
             "service",
-            "https://app.test/cb",
+            callback,
             "posts:read",
             "The app cannot be registered like this.",
+            "redirect_uris",
         ),
-        ("spa", "https://app.test/cb", "posts:fly", "the scope has an"),
+        ("spa", callback, "posts:fly", "the scope has an", "scope"),
+        (
+            "service",
+            "",
+            "openid",
+            "a service cannot have the scopes openid",
+            "scope",
+        ),
     ] {
         let fields = [
             ("type", kind),
@@ -141,7 +152,17 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
         expect_words(&refused, 422, words);
         let html = refused.reply.text();
         assert!(html.contains("Some typed name") && html.contains(scope), "{html}");
+        assert_eq!(refused.wrong_fields().concat(), wrong, "{html}");
     }
+    let fields = [
+        ("type", "web"),
+        ("name", " "),
+        ("redirect_uris", callback),
+        ("scope", "posts:read"),
+    ];
+    let refused = post(&mut browser, &form, NEW, &fields).await;
+    expect_words(&refused, 422, "the name must have 1 to 100 printable characters");
+    assert_eq!(refused.wrong_fields(), ["name"], "{}", refused.reply);
 }
 
 async fn an_administrator_changes_an_app(world: SharedWorld) {

@@ -1,7 +1,7 @@
 //! Changes of registered clients. The row of the client is locked from its reading to the commit, so that concurrent changes do
 //! not overwrite each other.
 
-use super::{COOKIE_RETRY_WINDOW, Error, default_part, rules};
+use super::{COOKIE_RETRY_WINDOW, Error, RegistrationFlaw, default_part, rules};
 use audit::events::{Event, EventName};
 use audit::revocation::{PendingAnnouncement, RevocationMirror};
 use foundation::context::RequestContext;
@@ -120,19 +120,17 @@ pub async fn update(
     let mut tx = begin(db, context).await?;
     let mut client = lock(&mut tx, id).await?;
     if client.has_document() {
-        return Err(Error::Invalid(
-            "this client describes itself by the document at its id: the document must be edited instead"
-                .to_owned(),
-        ));
+        let reason =
+            "this client describes itself by the document at its id: the document must be edited instead";
+        return Err(RegistrationFlaw::without_member(reason).into());
     }
     let former_scope = client.scope;
     if (changes.jwks.is_some() || changes.jwks_uri.is_some()) && !client.has_keys() {
-        return Err(Error::Invalid(
-            "only a client that was registered with keys can get other keys".to_owned(),
-        ));
+        let reason = "only a client that was registered with keys can get other keys";
+        return Err(RegistrationFlaw::without_member(reason).into());
     }
     changes.apply(&mut client);
-    rules::check(&client, issuer).map_err(Error::Invalid)?;
+    rules::check(&client, issuer)?;
     let announcement = match client.scope.covers(former_scope) {
         true => PendingAnnouncement::none(),
         false => end_tokens(&mut tx, &mut client, context).await?,
@@ -155,10 +153,9 @@ pub async fn rotate_secret(
     let mut tx = begin(db, context).await?;
     let Some(rotated) = secrets::rotate(&mut tx, id, overlap, context.now).await? else {
         let client = lock(&mut tx, id).await?;
-        return Err(Error::Invalid(format!(
-            "the client {:?} has no secret: it is public, or it has keys",
-            client.id
-        )));
+        let id = client.id;
+        let reason = format!("the client {id:?} has no secret: it is public, or it has keys");
+        return Err(RegistrationFlaw::without_member(reason).into());
     };
     let detail = format!("the former secret is valid for {} s", overlap.as_secs());
     let event = Event::success(EventName::ClientSecretRotated).client(id);

@@ -211,10 +211,10 @@ async fn find(db: &Db, id: PathId<TextId>) -> Result<Client, Error> {
 /// Returns the response to a change that failed.
 fn error_response(error: ClientError) -> Error {
     match error {
-        ClientError::Invalid(message) => Error::validation(vec![FieldError {
+        ClientError::Invalid(flaw) => Error::validation(vec![FieldError {
             pointer: String::new(),
             code: "invalid",
-            message,
+            message: flaw.reason,
         }]),
         ClientError::Taken(id) => Error::new(
             Code::ClientIdTaken,

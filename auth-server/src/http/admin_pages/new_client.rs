@@ -10,13 +10,13 @@ use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, NewClientForm};
 use crate::http::paths;
 use crate::http::reauthentication::require_recent_sign_in;
-use crate::pages::{self, EnteredClient, Field, NewClientPage, text};
+use crate::pages::{self, EnteredClient, NewClientPage, text};
 use axum::extract::State;
 use axum::response::Response;
 use foundation::random;
 use foundation::scope::{self, Scope};
 use identity::grants::clients::ClientType;
-use issuer::clients::{Error, Registration, register};
+use issuer::clients::{Error, Registration, RegistrationFlaw, register};
 use web::Context;
 
 /// Show the page that creates an app
@@ -119,8 +119,8 @@ fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError>
     let kind = kind.ok_or_else(|| FormError::invalid(&text::of("new-app-type-missing")))?;
     let scope: Result<Scope, _> = fields.scope.parse();
     let scope = scope.map_err(|error| {
-        let error = Error::Invalid(format!("the scope has an {error}"));
-        FormError::from(error).about(Field::Scope)
+        let flaw = RegistrationFlaw::of("scope", format!("the scope has an {error}"));
+        Error::Invalid(flaw)
     })?;
     let uris = fields.redirect_uris.lines().map(str::trim);
     let registration = Registration {
@@ -142,8 +142,6 @@ fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError>
         device_authorization: false,
         signed_user_info: false,
     };
-    let checked = registration.check_redirect_uris();
-    checked.map_err(|error| FormError::from(error).about(Field::RedirectUris))?;
     registration.check(issuer)?;
     Ok(registration)
 }

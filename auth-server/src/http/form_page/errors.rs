@@ -44,8 +44,12 @@ impl From<accounts::Error> for FormError {
 impl From<clients::Error> for FormError {
     fn from(error: clients::Error) -> Self {
         match error {
-            clients::Error::Invalid(reason) => {
-                Self::invalid(&text::of("client-invalid").with("reason", reason))
+            clients::Error::Invalid(flaw) => {
+                let error = Self::invalid(&text::of("client-invalid").with("reason", flaw.reason));
+                match flaw.member.and_then(Field::of_client) {
+                    Some(field) => error.about(field),
+                    None => error,
+                }
             }
             clients::Error::Taken(_) | clients::Error::NotFound(_) => {
                 Self::new(StatusCode::CONFLICT, &text::of("client-changed-meanwhile"))

@@ -26,7 +26,7 @@ pub fn parse(body: &[u8], id: &ClientIdUrl, issuer: &str, now: Timestamp) -> Res
         return Err("it has a client_secret, which everybody could read: use private_key_jwt".to_owned());
     }
     let client = client(metadata, id, issuer, now)?;
-    rules::check_members(&client, issuer)?;
+    rules::check_members(&client, issuer).map_err(|flaw| flaw.reason)?;
     Ok(client)
 }
 

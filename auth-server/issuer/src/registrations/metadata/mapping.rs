@@ -24,7 +24,8 @@ impl ClientMetadata {
         let kind = self.client_type(method).map_err(Error::InvalidMetadata)?;
         let redirect_uris = self.redirect_uris.clone().unwrap_or_default();
         if kind != ClientType::Service {
-            check_redirect_uris(&redirect_uris, kind).map_err(Error::InvalidRedirectUri)?;
+            let checked = check_redirect_uris(&redirect_uris, kind, false);
+            checked.map_err(|flaw| Error::InvalidRedirectUri(flaw.reason))?;
         }
         let registration = self.registration(id, kind, redirect_uris, issuer);
         let registration = registration.map_err(Error::InvalidMetadata)?;
