@@ -15,6 +15,9 @@ use tempfile::TempDir;
 
 pub use appearance::Appearance;
 
+/// Selects the button that submits the form of a page, the first one if there are several.
+pub const SUBMIT: &str = "button[type=submit]";
+
 /// The maximum time for a page to appear.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// The member that identifies an element (WebDriver §12.1).

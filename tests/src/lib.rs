@@ -60,7 +60,7 @@ pub use accounts::{Comment, PASSWORD, Post, User, invalid_id_spellings};
 pub use apps::{App, Authorization, CALLBACK, DANGEROUS_REDIRECT_URIS, Registration};
 pub use authenticator::Authenticator;
 pub use browser::{Browser, Page};
-pub use chromium::{Appearance, Chromium};
+pub use chromium::{Appearance, Chromium, SUBMIT};
 pub use concurrency::{StatusCounts, run_concurrently, status_counts};
 pub use contract::{Contract, UNDOCUMENTED};
 pub use crawling_readers::{CrawlingReader, LONGEST_BODY, LargeRequest, crawl, fill_page, longest_body};

@@ -2,7 +2,7 @@
 
 use super::ALONE;
 use std::time::Duration;
-use tests::{Chromium, PASSWORD, Shape, World, median, on_shapes, print_figure};
+use tests::{Chromium, PASSWORD, SUBMIT, Shape, World, median, on_shapes, print_figure};
 
 /// The longest time from the request for a page to its first paint with content.
 const MAX: Duration = Duration::from_millis(200);
@@ -57,7 +57,7 @@ async fn every_page_is_painted_within_200_ms(shape: Shape) {
         if path == "/signin" {
             chromium.fill("#email", &user.email).await;
             chromium.fill("#password", PASSWORD).await;
-            chromium.press("button[type=submit]").await;
+            chromium.press(SUBMIT).await;
             chromium.expect(&user.email).await;
         }
     }

@@ -1,6 +1,6 @@
 //! The sign-in and consent pages in Chromium without JavaScript.
 
-use tests::{Chromium, PASSWORD, Shape, Tokens, World, on_one_process, on_one_shape};
+use tests::{Chromium, PASSWORD, SUBMIT, Shape, Tokens, World, on_one_process, on_one_shape};
 
 async fn a_user_signs_in_and_consents_without_javascript(world: World) {
     let user = world.user().await;
@@ -26,12 +26,12 @@ async fn a_user_signs_in_and_consents_without_javascript(world: World) {
 
     browser.fill("#email", &user.email).await;
     browser.fill("#password", "not the password").await;
-    browser.press("button[type=submit]").await;
+    browser.press(SUBMIT).await;
     browser
         .expect("The e-mail address or the password is wrong")
         .await;
     browser.fill("#password", PASSWORD).await;
-    browser.press("button[type=submit]").await;
+    browser.press(SUBMIT).await;
 
     browser.expect("value=\"allow\"").await;
     browser.press("button[value=allow]").await;
@@ -54,9 +54,9 @@ async fn a_user_connects_a_device_without_javascript(world: World) {
     browser.expect("Sign in").await;
     browser.fill("#email", &user.email).await;
     browser.fill("#password", PASSWORD).await;
-    browser.press("button[type=submit]").await;
+    browser.press(SUBMIT).await;
     browser.expect("id=\"user_code\"").await;
-    browser.press("button[type=submit]").await;
+    browser.press(SUBMIT).await;
     browser.expect("Some App").await;
     browser.press("button[value=allow]").await;
     browser.expect("Your device is connected").await;

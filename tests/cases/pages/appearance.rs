@@ -10,7 +10,7 @@ mod walk;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use tests::{Appearance, Chromium, PASSWORD, Shape, User, World, on_shapes, print_figure, tool};
+use tests::{Appearance, Chromium, PASSWORD, SUBMIT, Shape, User, World, on_shapes, print_figure, tool};
 use url::Url;
 use walk::walk;
 
@@ -31,7 +31,6 @@ const NARROWEST: u32 = 320;
 const CONTACT_SHEET: &str = "contact-sheet.png";
 const SHEET_STYLE: &str = "body { display: grid; grid-template-columns: repeat(5, 1fr); align-items: start; font: 12px sans-serif }
     figure { margin: 0 } img { width: 100%; max-height: 24rem; object-fit: cover; object-position: top; border: 1px solid gray }";
-const SUBMIT: &str = "button[type=submit]";
 /// A part of a form that failed.
 const FAILED: &str = "id=\"error\"";
 /// A part of a message page.

@@ -1,11 +1,10 @@
 //! The life of an account in Chromium, from sign-up to deletion, with the mails from the outbox.
 
 use std::path::Path;
-use tests::{App, Authenticator, Chromium, PASSWORD, World, eventually, on_shapes};
+use tests::{App, Authenticator, Chromium, PASSWORD, SUBMIT, World, eventually, on_shapes};
 
 const EMAIL: &str = "ann@example.org";
 const NEW_PASSWORD: &str = "another good password";
-const SUBMIT: &str = "button[type=submit]";
 
 /// Ann in her browser.
 struct Ann<'w> {

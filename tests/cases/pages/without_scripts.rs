@@ -1,9 +1,8 @@
 //! Forms of the account and of administrators in Chromium with JavaScript turned off. The other forms are in the life of an account.
 
-use tests::{Chromium, PASSWORD, User, World, on_shapes};
+use tests::{Chromium, PASSWORD, SUBMIT, User, World, on_shapes};
 
 const NEW_PASSWORD: &str = "another good password";
-const SUBMIT: &str = "button[type=submit]";
 /// A part of a page that reports a change.
 const CHANGED: &str = "class=\"success\"";
 /// A part of a message page.

@@ -3,7 +3,8 @@
 
 use serde_json::json;
 use tests::{
-    Chromium, ClientLibrary, PASSWORD, SharedWorld, Signer, StubServer, World, on_one_shape, single_page_app,
+    Chromium, ClientLibrary, PASSWORD, SUBMIT, SharedWorld, Signer, StubServer, World, on_one_shape,
+    single_page_app,
 };
 
 const POST_LOGOUT: &str = "https://app.test/bye";
@@ -78,7 +79,7 @@ async fn oidc_client_ts_in_chromium(world: SharedWorld) {
     browser.expect(r#"name="password""#).await;
     browser.fill("#email", &user.email).await;
     browser.fill("#password", PASSWORD).await;
-    browser.press("button[type=submit]").await;
+    browser.press(SUBMIT).await;
     browser.expect(r#"value="allow""#).await;
     browser.press("button[value=allow]").await;
     browser.expect(&state("signed in")).await;
