@@ -523,6 +523,23 @@ sign-in-again = Neu anmelden
 list-previous = Vorige Seite
 list-next = Nächste Seite
 
+## The page of all components
+
+design = Bausteine der Seiten
+design-messages = Meldungen
+design-form = Ein Formular
+design-passkey = Ein Formular für einen Passkey
+design-query = Ein Formular, das nichts ändert
+design-filter = Ein Filter
+design-decision = Eine Entscheidung
+design-dialog = Ein Dialog
+design-list = Eine Liste
+design-tags = Etiketten
+design-empty = Eine leere Liste
+design-table = Eine Tabelle
+design-time-line = Ein Zeitstrahl
+design-links = Links
+
 ## Security events
 
 events = Sicherheitsereignisse

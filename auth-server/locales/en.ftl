@@ -511,6 +511,23 @@ sign-in-again = Sign in again
 list-previous = Previous page
 list-next = Next page
 
+## The page of all components
+
+design = Components of the pages
+design-messages = Messages
+design-form = A form
+design-passkey = A form for a passkey
+design-query = A form that changes nothing
+design-filter = A filter
+design-decision = A decision
+design-dialog = A dialog
+design-list = A list
+design-tags = Tags
+design-empty = An empty list
+design-table = A table
+design-time-line = A time line
+design-links = Links
+
 ## Security events
 
 events = Security events

@@ -15,6 +15,7 @@ pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients}
 pub(crate) use new_client::{
     EnteredClient, NewClientPage, client_created, client_review, client_secret, new_client,
 };
+pub(super) use security_events::Condition;
 pub(crate) use security_events::{SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
 pub(super) use time_line::{Lane, TimeLine};
@@ -24,7 +25,7 @@ pub(crate) use user_change::UserChange;
 pub(crate) use users::{UsersPage, users};
 
 use crate::http::paths;
-use crate::pages::text;
+use crate::pages::text::{self, Text};
 use audit::events::list::{Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
 use std::path::{Path, PathBuf};
@@ -62,16 +63,27 @@ pub(super) struct Choice {
     pub(super) is_chosen: bool,
 }
 
+/// A change that an administrator can make.
+pub(super) struct ChangeItem {
+    /// The name of the change in the form.
+    pub(super) name: String,
+    pub(super) label: String,
+    pub(super) effect: Text<'static>,
+    pub(super) is_dangerous: bool,
+    pub(super) in_terminal: InTerminal,
+}
+
 /// An event in the history of a user or an app.
-struct EventItem<'a> {
-    name: &'a str,
-    has_failed: bool,
+pub(super) struct EventItem<'a> {
+    pub(super) name: &'a str,
+    pub(super) has_failed: bool,
     /// The number of events, if it is more than one.
-    count: Option<u64>,
-    detail: Option<&'a str>,
-    at: Timestamp,
-    trace_path: String,
-    trace: &'a str,
+    pub(super) count: Option<u64>,
+    pub(super) detail: Option<&'a str>,
+    pub(super) at: Timestamp,
+    /// The path of the list of all events with this correlation id.
+    pub(super) trace_path: String,
+    pub(super) trace: &'a str,
 }
 
 /// Returns the items of a history.

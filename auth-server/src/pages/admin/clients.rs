@@ -1,6 +1,6 @@
 //! The pages of the apps, for administrators.
 
-use super::{Choice, EventItem, InTerminal, counted, event_items, program, quoted};
+use super::{ChangeItem, Choice, EventItem, InTerminal, counted, event_items, program, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
@@ -200,14 +200,6 @@ struct SecretItem {
     expires_at: Option<Timestamp>,
 }
 
-struct ChangeItem {
-    name: &'static str,
-    label: String,
-    effect: Text<'static>,
-    is_dangerous: bool,
-    in_terminal: InTerminal,
-}
-
 /// Renders the page of one app.
 pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     let client = page.client;
@@ -252,7 +244,7 @@ fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<Chan
         |change: ClientChange, (label, effect): (Text<'_>, Text<'static>), command: &str, call: &str| {
             let call = format!("-X POST {}/{call}", quoted(url));
             ChangeItem {
-                name: change.as_str(),
+                name: change.as_str().to_owned(),
                 label: label.plain(),
                 effect,
                 is_dangerous: change.only_ends_access(),

@@ -37,9 +37,9 @@ struct SecurityEventsTemplate<'a> {
     names: Vec<Choice>,
     outcomes: [Choice; 2],
     /// The fields that select the events of a user or an app.
-    common_fields: &'a [Field],
+    common_fields: &'a [Condition],
     /// The fields that the page shows on demand.
-    further_fields: &'a [Field],
+    further_fields: &'a [Condition],
     has_further_conditions: bool,
     refusals: Vec<Text<'a>>,
     events: Vec<EventItem<'a>>,
@@ -53,12 +53,12 @@ struct SecurityEventsTemplate<'a> {
 }
 
 /// A field of the form that selects events.
-struct Field {
-    name: &'static str,
-    label: String,
-    value: String,
+pub(in crate::pages) struct Condition {
+    pub(in crate::pages) name: &'static str,
+    pub(in crate::pages) label: String,
+    pub(in crate::pages) value: String,
     /// Whether the value is a time in UTC.
-    is_time: bool,
+    pub(in crate::pages) is_time: bool,
 }
 
 struct EventItem<'a> {
@@ -152,10 +152,10 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
 }
 
 /// Returns the fields with the values of the condition, and with those that are invalid, so that they can be corrected.
-fn fields(page: &SecurityEventsPage<'_>) -> Vec<Field> {
+fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
     let filter = page.filter;
     let refused = |name| page.refused.iter().find(|(refused, _)| *refused == name);
-    let field = |name, label: Text<'_>, value: Option<String>| Field {
+    let field = |name, label: Text<'_>, value: Option<String>| Condition {
         name,
         label: label.plain(),
         value: value
@@ -166,7 +166,7 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Field> {
     let id = |id: Option<i64>| id.map(|id| id.to_string());
     let time = |name, label, time: Option<Timestamp>| {
         let without_zone = time.map(|time| time.to_string().chars().take(LOCAL_TIME_LENGTH).collect());
-        Field {
+        Condition {
             is_time: true,
             ..field(name, label, without_zone)
         }
@@ -187,7 +187,7 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Field> {
 }
 
 /// Returns a message about each invalid value.
-fn refusals<'a>(fields: &[Field], refused: &'a [(&'static str, String)]) -> Vec<Text<'a>> {
+fn refusals<'a>(fields: &[Condition], refused: &'a [(&'static str, String)]) -> Vec<Text<'a>> {
     let label = |name: &str| match name {
         "name" => text::of("event-name").plain(),
         "outcome" => text::of("event-outcome").plain(),

@@ -2,7 +2,7 @@
 
 use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
-use super::{EventItem, InTerminal, event_items, quoted};
+use super::{ChangeItem, EventItem, InTerminal, event_items, quoted};
 use crate::http::paths;
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
@@ -68,14 +68,6 @@ struct UserTemplate<'a> {
     version: String,
     in_terminal: InTerminal,
     now: Timestamp,
-}
-
-struct ChangeItem {
-    name: String,
-    label: String,
-    effect: Text<'static>,
-    is_dangerous: bool,
-    in_terminal: InTerminal,
 }
 
 struct AppItem<'a> {
