@@ -522,6 +522,7 @@ from-now = in { $time }
 sign-in-again = Neu anmelden
 list-previous = Vorige Seite
 list-next = Nächste Seite
+list-part = Hier stehen { $first } bis { $last } von { $all }.
 
 ## The page of all components
 

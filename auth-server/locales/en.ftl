@@ -510,6 +510,7 @@ from-now = in { $time }
 sign-in-again = Sign in again
 list-previous = Previous page
 list-next = Next page
+list-part = Shown here: { $first } to { $last } of { $all }.
 
 ## The page of all components
 

@@ -15,6 +15,7 @@ mod errors;
 mod events;
 mod journey;
 mod languages;
+mod large_account;
 mod links;
 mod passkey_offer;
 mod passkeys;

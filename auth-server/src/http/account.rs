@@ -11,7 +11,7 @@ use super::documentation::{AccountErrors, FormErrors, OtherUserErrors, SessionEr
 use super::extract::{PageQuery, SessionForm};
 use super::flow::FlowError;
 use super::form_page::{FormError, FormRenderer};
-use super::forms::{AccountForm, AccountQuery, AppForm, SessionEndForm};
+use super::forms::{AccountForm, AppForm, OverviewQuery, SessionEndForm};
 use super::paths;
 use super::redirects::{see_other, see_other_after};
 use crate::app::App;
@@ -28,6 +28,7 @@ use identity::sessions::{self, OwnSession, Session};
 use identity::users::account::{self, Account};
 use identity::{Identity, email_verifications};
 use resources::export::{self as file, Export};
+use std::cmp::Reverse;
 use storage::db::{self, Tx};
 use web::{Context, cookies};
 
@@ -37,7 +38,9 @@ const EVENTS: usize = 200;
 /// The data of the page.
 struct Overview {
     account: Account,
+    /// The session of the request, and then the others, the most recently used first.
     sessions: Vec<OwnSession>,
+    /// The most recently used ones first.
     apps: Vec<ConnectedApp>,
     events: Vec<SecurityEvent>,
 }
@@ -58,20 +61,34 @@ impl Overview {
             ..Filter::default()
         };
         let events = list::newest(db, &of_user, None, EVENTS).await?;
+        let mut sessions = sessions::list(db, session, identity.session_lifetimes, context.now).await?;
+        sessions.sort_by_key(|own| !own.current);
+        let mut apps = consents::list(db, user_id).await?;
+        apps.sort_by_key(|app| Reverse(app.access.last_used_at));
         Ok(Some(Self {
             account,
-            sessions: sessions::list(db, session, identity.session_lifetimes, context.now).await?,
-            apps: consents::list(db, user_id).await?,
+            sessions,
+            apps,
             events: events.into_iter().map(SecurityEvent::for_its_user).collect(),
         }))
     }
 
-    fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+    /// Returns the page with the parts of the sessions and of the apps that have these numbers.
+    fn page(
+        &self,
+        app: &App,
+        form: FormState<'_>,
+        (part_of_sessions, part_of_apps): (usize, usize),
+        session: &Session,
+        context: &RequestContext,
+    ) -> Response {
         pages::account(&pages::AccountPage {
             form,
             account: &self.account,
             sessions: &self.sessions,
+            part_of_sessions,
             apps: &self.apps,
+            part_of_apps,
             events: &self.events,
             has_passkeys: app.relying_party.is_some(),
             has_recent_sign_in: session.has_recent_sign_in(context.now),
@@ -82,9 +99,10 @@ impl Overview {
 
 /// Show the account
 ///
-/// The page shows where the user is signed in, the connected apps and the recent events.
+/// The page shows where the user is signed in, the connected apps and the recent events. Of more than 20 sessions or apps it shows a part,
+/// with links to the others.
 #[utoipa::path(
-    get, path = paths::ACCOUNT, operation_id = "showAccount", tag = "Pages", params(AccountQuery),
+    get, path = paths::ACCOUNT, operation_id = "showAccount", tag = "Pages", params(OverviewQuery),
     security((), ("session" = [])),
     responses(
         (status = 200, description = "The page.", body = String, content_type = "text/html"),
@@ -95,7 +113,7 @@ impl Overview {
 pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,
-    PageQuery(query): PageQuery<AccountQuery>,
+    PageQuery(query): PageQuery<OverviewQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
@@ -108,7 +126,7 @@ pub(crate) async fn show(
     match Overview::read(&app.identity, &session, &context).await? {
         Some(overview) => Ok(renderer
             .for_user(&session)
-            .show(|form| overview.page(&app, form, &session, &context))),
+            .show(|form| overview.page(&app, form, query.parts(), &session, &context))),
         None => Ok(see_other(paths::SIGN_IN)),
     }
 }
@@ -253,7 +271,7 @@ pub(crate) async fn request_confirmation(
         Some(overview) => Ok(renderer
             .for_user(&session)
             .show_again(FormError::from(error), |form| {
-                overview.page(&app, form, &session, &context)
+                overview.page(&app, form, (1, 1), &session, &context)
             })),
         None => Ok(see_other(paths::SIGN_IN)),
     }

@@ -2,6 +2,7 @@
 
 mod deletion;
 mod email;
+mod part;
 mod two_step;
 
 pub(crate) use deletion::{DeletionPage, deletion};
@@ -21,6 +22,7 @@ use identity::grants::consents::ConnectedApp;
 use identity::sessions::OwnSession;
 use identity::users::Role;
 use identity::users::account::Account;
+use part::Part;
 
 /// The number of events on the page.
 const SHOWN_EVENTS: usize = 20;
@@ -30,7 +32,11 @@ pub(crate) struct AccountPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) account: &'a Account,
     pub(crate) sessions: &'a [OwnSession],
+    /// The number of the part of the sessions to show, counted from 1.
+    pub(crate) part_of_sessions: usize,
     pub(crate) apps: &'a [ConnectedApp],
+    /// The number of the part of the apps to show, counted from 1.
+    pub(crate) part_of_apps: usize,
     /// The newest events of the user, of which the page shows some.
     pub(crate) events: &'a [SecurityEvent],
     /// Whether passkeys can belong to this installation.
@@ -54,8 +60,8 @@ struct AccountTemplate<'a> {
     passkeys: Option<u64>,
     /// Whether to offer a passkey above all else.
     offers_passkey: bool,
-    sessions: Vec<SessionItem>,
-    apps: Vec<AppItem<'a>>,
+    sessions: Part<SessionItem>,
+    apps: Part<AppItem<'a>>,
     events: Vec<EventItem<'a>>,
     /// Whether there are older events than those.
     has_older_events: bool,
@@ -78,14 +84,7 @@ struct EventItem<'a> {
 
 /// Renders the account.
 pub(crate) fn account(page: &AccountPage<'_>) -> Response {
-    let sessions = page.sessions.iter();
-    let sessions = sessions.map(|own| SessionItem::new(&own.session, own.current));
-    let apps = page.apps.iter().map(|app| AppItem {
-        id: &app.id,
-        name: &app.access.client_name,
-        scopes: app.access.scope.split(' ').map(text::scope).collect(),
-        last_used: app.access.last_used_at,
-    });
+    let session = |own: &OwnSession| SessionItem::new(&own.session, own.current);
     let events = page.events.iter().filter_map(|event| {
         Some(EventItem {
             what: event_in_words(event)?,
@@ -110,13 +109,22 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             is_administrator: page.account.user.role == Role::Admin,
             passkeys,
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
-            sessions: sessions.collect(),
-            apps: apps.collect(),
+            sessions: Part::of(page.sessions, page.part_of_sessions, "sessions", session),
+            apps: Part::of(page.apps, page.part_of_apps, "apps", app_item),
             events,
             has_older_events,
             now: page.now,
         },
     )
+}
+
+fn app_item(app: &ConnectedApp) -> AppItem<'_> {
+    AppItem {
+        id: &app.id,
+        name: &app.access.client_name,
+        scopes: app.access.scope.split(' ').map(text::scope).collect(),
+        last_used: app.access.last_used_at,
+    }
 }
 
 /// Returns an event in words; `None` if it says nothing to users. An app that gets access again is none: silent renewals would displace

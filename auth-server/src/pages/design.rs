@@ -1,6 +1,6 @@
 //! `/_design`: the page that shows all components of the pages.
 
-use super::account::qr_code;
+use super::account::{Part, qr_code};
 use super::admin::{ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, TimeLine};
 use super::passkeys::PasskeyChallenge;
 use super::session_item::SessionItem;
@@ -11,10 +11,7 @@ use axum::response::Response;
 use foundation::clock::Timestamp;
 use issuer::keys::life::Life;
 use std::time::Duration;
-use web::{Context, Links};
-
-/// The target of the links of the page.
-const TARGET: &str = "#links";
+use web::Context;
 
 #[derive(Template)]
 #[template(path = "design.html")]
@@ -31,8 +28,7 @@ struct DesignPage<'a> {
     qr_code: String,
     changes: [ChangeItem; 2],
     events: Vec<EventItem<'a>>,
-    /// The links to other pages of the list of events.
-    pages: Links,
+    part: Part<u8>,
     in_terminal: InTerminal,
     before: Timestamp,
     now: Timestamp,
@@ -70,10 +66,7 @@ pub(crate) async fn design(Context(context): Context) -> Response {
         qr_code: qr_code("An example").unwrap_or_default(),
         changes: changes(),
         events: vec![event(before)],
-        pages: Links {
-            next: Some(TARGET.to_owned()),
-            prev: Some(TARGET.to_owned()),
-        },
+        part: Part::of(&[0; 60], 2, "sessions", |item| *item),
         in_terminal: InTerminal::new("keys list", "https://id.example.org/admin/keys"),
         before,
         now,
@@ -148,7 +141,7 @@ fn event(at: Timestamp) -> EventItem<'static> {
         count: Some(3),
         detail: Some("wrong password"),
         at,
-        trace_path: TARGET.to_owned(),
+        trace_path: "#links".to_owned(),
         trace: "4bf92f3577b34da6a3ce929d0e0e4736",
     }
 }

@@ -97,6 +97,27 @@ pub(crate) struct AccountQuery {
     pub(crate) signed_in: Option<String>,
 }
 
+/// The query of the account page.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OverviewQuery {
+    /// The number of the part of the sessions to show, counted from 1. A part has 20 sessions.
+    sessions: Option<String>,
+    /// The number of the part of the connected apps to show, counted from 1. A part has 20 apps.
+    apps: Option<String>,
+    /// Present right after sign-in.
+    #[param(ignore)]
+    pub(crate) signed_in: Option<String>,
+}
+
+impl OverviewQuery {
+    /// Returns the numbers of the parts of the sessions and of the apps. A text that is no number stands for the first part.
+    pub(crate) fn parts(&self) -> (usize, usize) {
+        let number = |text: Option<&String>| text.and_then(|text| text.parse().ok()).unwrap_or(1);
+        (number(self.sessions.as_ref()), number(self.apps.as_ref()))
+    }
+}
+
 of_one_user!(AccountForm, AppForm, EmailForm);
 
 csrf_protected!(

@@ -52,6 +52,8 @@ struct UserTemplate<'a> {
     created_at: Timestamp,
     is_own: bool,
     sign_in: Option<&'a str>,
+    /// Whether the forms are shown.
+    may_change: bool,
     clock_differs: bool,
     changes: Vec<ChangeItem>,
     sessions: Vec<SessionItem>,
@@ -103,6 +105,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         created_at: account.user.created_at,
         is_own: page.is_own,
         sign_in: page.sign_in.as_deref(),
+        may_change: !page.is_own && page.sign_in.is_none(),
         clock_differs: page.clock_differs,
         changes: possible_changes(account)
             .into_iter()

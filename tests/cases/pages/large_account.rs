@@ -1,0 +1,161 @@
+//! The account page of a user with very many sessions and connected apps, and the page of this user for administrators.
+
+use super::{expect_redirect, expect_words};
+use foundation::random;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use storage::execute;
+use tests::{App, Browser, Page, User, World, on_one_shape};
+
+/// The largest size of a page with all that it loads, in bytes over the wire.
+const MAX_BYTES: usize = 60_000;
+/// The number of sessions, which is the largest number that a user can have, and of apps.
+const COUNT: i64 = 100;
+const SCOPE: &str =
+    "posts:read posts:write comments:write payments:read payments:write profile:read openid profile email";
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+
+/// Adds sessions and apps until the user has 100 of each. All sessions were used later than the present one. Returns the only app that was
+/// used.
+async fn fill(world: &World, user: &User) -> App {
+    let app = world.app().register();
+    app.tokens(user, SCOPE).await;
+    let (db, now) = (world.db().await, world.now());
+    let session = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
+                   VALUES ($1, $2, $3, $4, $5, '2001:db8:1234:5678:9abc:def0:1234:5678', $6, 'pwd')";
+    let (later, end) = (
+        now.after(Duration::from_secs(1)),
+        now.after(Duration::from_hours(2)),
+    );
+    for _ in 1..COUNT {
+        let hash = random::token().hash();
+        execute!(db.writer(), session, hash, user.id, now, later, end, FIREFOX).unwrap();
+    }
+    let apps = "INSERT INTO clients (id, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party,
+                                     refresh_cookie, refresh_retry_window, epoch, created_at)
+                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $2)
+                SELECT clients.id || '-' || n, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party,
+                       refresh_cookie, refresh_retry_window, epoch, created_at
+                FROM clients, numbers WHERE clients.id = $1";
+    execute!(db.writer(), apps, app.id.as_str(), COUNT - 1).unwrap();
+    let consents = "INSERT INTO consents (user_id, client_id, scope, granted_at, id)
+                    SELECT $1, id, $3, $4, id FROM clients WHERE id LIKE $2 || '-%'";
+    execute!(db.writer(), consents, user.id, app.id.as_str(), SCOPE, now).unwrap();
+    db.close().await;
+    app
+}
+
+/// Opens a page in a browser that accepts gzip, and expects that it has less than 60 kB over the wire, with its stylesheet, its scripts and
+/// its icon. The server compresses these, but not the page: it has secrets, and `no-store`.
+async fn open(world: &World, browser: &Browser, path: &str) -> Page {
+    let gzip = world.anyone().with("accept-encoding", "gzip");
+    let call = browser.open_call(path).header("accept-encoding", "gzip");
+    let reply = call.await.expect(200);
+    assert!(!reply.has("content-encoding"), "{path}");
+    let html = reply.text();
+    let mut bytes = reply.body.len();
+    let assets: BTreeSet<&str> = html
+        .split('"')
+        .filter(|text| text.starts_with("/assets/"))
+        .collect();
+    assert!(assets.len() >= 3, "{assets:?}");
+    for asset in assets {
+        bytes += gzip.get(asset).await.expect(200).body.len();
+    }
+    assert!(bytes < MAX_BYTES, "{path} has {bytes} bytes");
+    let url = url::Url::parse(world.base()).unwrap().join(path).unwrap();
+    Page { url, reply }
+}
+
+/// The values of the buttons of this name.
+fn buttons(page: &Page, name: &str) -> Vec<String> {
+    let html = page.reply.text();
+    let beginning = format!("<button type=\"submit\" name=\"{name}\" value=\"");
+    let values = html.split(beginning.as_str()).skip(1);
+    let values = values.map(|rest| rest.split('"').next().unwrap().to_owned());
+    values.collect()
+}
+
+/// The paths of the pages with the neighboring parts of the lists.
+fn neighbors(page: &Page) -> Vec<String> {
+    let links = page.links().into_iter();
+    let links = links.filter(|link| matches!(link.fragment(), Some("sessions" | "apps")));
+    links
+        .map(|link| format!("{}?{}", link.path(), link.query().unwrap()))
+        .collect()
+}
+
+async fn every_session_and_app_is_reachable_on_small_pages(world: World) {
+    let user = world.user().await;
+    let used = fill(&world, &user).await;
+    for language in ["en", "de"] {
+        let browser = user.browser().in_language(language);
+        let (mut sessions, mut apps, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let mut unseen = vec!["/account".to_owned()];
+        while let Some(path) = unseen.pop() {
+            if seen.insert(path.clone()) {
+                let page = open(&world, &browser, &path).await;
+                sessions.extend(buttons(&page, "session"));
+                apps.extend(buttons(&page, "app"));
+                unseen.extend(neighbors(&page));
+            }
+        }
+        // The session of the browser has no button.
+        assert_eq!((sessions.len(), apps.len()), (99, 100), "{seen:?}");
+    }
+    let mut browser = user.browser();
+    let first = browser.open("/account").await;
+    expect_words(&first, 200, "this browser");
+    expect_words(&first, 200, "Shown here: 1 to 20 of 100 .");
+    assert_eq!(buttons(&first, "app")[0], used.id);
+
+    let last = browser.open("/account?sessions=5").await;
+    expect_words(&last, 200, "Shown here: 81 to 100 of 100 .");
+    let ended = buttons(&last, "session").pop().unwrap();
+    let done = browser.submit(&last, &[("session", &ended)]).await;
+    expect_redirect(&done, "/account");
+    expect_words(
+        &browser.open("/account").await,
+        200,
+        "Shown here: 1 to 20 of 99 .",
+    );
+    let last = browser.open("/account?apps=5").await;
+    let disconnected = buttons(&last, "app").pop().unwrap();
+    let done = browser.submit(&last, &[("app", &disconnected)]).await;
+    expect_redirect(&done, "/account");
+    let grants = user.get("/me/grants").await.expect(200).json();
+    assert_eq!(grants["items"].as_array().unwrap().len(), 99);
+}
+
+async fn a_part_that_does_not_exist_is_the_first_or_the_last(world: World) {
+    let user = world.user().await;
+    fill(&world, &user).await;
+    let mut browser = user.browser();
+    for (query, words) in [
+        ("sessions=x&apps=-1", "Shown here: 1 to 20 of 100 ."),
+        ("sessions=0&apps=", "Shown here: 1 to 20 of 100 ."),
+        ("sessions=6&apps=6", "Shown here: 81 to 100 of 100 ."),
+        (
+            "sessions=99999999999999999999&apps=5",
+            "Shown here: 81 to 100 of 100 .",
+        ),
+    ] {
+        expect_words(&browser.open(&format!("/account?{query}")).await, 200, words);
+    }
+}
+
+async fn the_page_for_administrators_is_small_too(world: World) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    fill(&world, &user).await;
+    for language in ["en", "de"] {
+        let browser = admin.browser().in_language(language);
+        let page = open(&world, &browser, &format!("/admin/users/{}", user.id)).await;
+        assert_eq!(buttons(&page, "ended").len(), 40, "{}", page.reply);
+    }
+}
+
+on_one_shape!(
+    every_session_and_app_is_reachable_on_small_pages,
+    a_part_that_does_not_exist_is_the_first_or_the_last,
+    the_page_for_administrators_is_small_too,
+);
