@@ -45,7 +45,8 @@ pub(crate) fn error_of_app(text: &Text<'_>, detail: &str, next: &str) -> Respons
 pub(super) fn error_of_program(code: Code, status: StatusCode, retry_after: Option<&str>) -> Response {
     let text = match code {
         Code::RateLimited => text::of("page-too-many-requests").with("wait", in_seconds(retry_after)),
-        Code::NotFound | Code::MethodNotAllowed => text::of("page-not-found"),
+        Code::NotFound => text::of("page-not-found"),
+        Code::MethodNotAllowed => text::of("page-after-form"),
         Code::PayloadTooLarge | Code::RequestTimeout | Code::UnsupportedMediaType => {
             text::of("page-not-accepted")
         }

@@ -100,11 +100,8 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     response
 }
 
-/// Gives an error a page, which has its headers. The response to a method that the path does not support stays as it is.
+/// Gives an error a page, which has its headers.
 fn with_page(response: Response) -> Response {
-    if response.headers().contains_key(header::ALLOW) {
-        return response;
-    }
     let (parts, _) = response.into_parts();
     let code = parts.extensions.get::<Error>().map(Error::code);
     let code = code.unwrap_or_else(|| Error::from_status(parts.status).code());

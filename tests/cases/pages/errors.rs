@@ -1,6 +1,7 @@
 //! The pages of errors: each has the correlation id of the response and a way on.
 
-use tests::{Page, Shape, SharedWorld, World, on_every_shape};
+use storage::execute;
+use tests::{PASSWORD, Page, Shape, SharedWorld, World, on_every_shape, on_postgresql};
 
 /// Expects the page of an error with this heading.
 fn expect_error_page(page: &Page, status: u16, heading: &str) {
@@ -48,7 +49,87 @@ async fn an_unknown_path_has_a_page_in_a_browser(world: SharedWorld) {
     reply.expect_error(404, "not_found");
 }
 
+async fn a_path_that_takes_only_forms_has_a_page_in_a_browser(world: SharedWorld) {
+    let (anyone, mut browser) = (world.anyone(), world.browser());
+    let operations = anyone.contract().operations();
+    let opens = |path: &str| {
+        operations
+            .iter()
+            .any(|(other, method, _)| *other == path && *method == "get")
+    };
+    let forms = operations
+        .iter()
+        .filter(|(_, method, operation)| *method == "post" && operation["tags"][0] == "Pages");
+    let paths: Vec<String> = forms
+        .filter(|(path, ..)| !opens(path))
+        .map(|(path, ..)| path.replace("{id}", "1"))
+        .collect();
+    assert!(paths.len() > 10, "{paths:?}");
+    for path in &paths {
+        for host in ["localhost", "127.0.0.1"] {
+            let base = world.base().replace("localhost", host);
+            let page = browser.open(&format!("{base}{path}")).await;
+            expect_error_page(&page, 405, "This page does not open by its address");
+            assert_eq!(page.reply.header("allow"), "POST, OPTIONS", "{}", page.reply);
+            assert!(!page.reply.has("location"), "{}", page.reply);
+        }
+        let refused = anyone.get(path).await.expect_error(405, "method_not_allowed");
+        assert_eq!(refused.header("allow"), "POST, OPTIONS", "{refused}");
+        let problem = anyone.get(path).header("accept", "application/problem+json");
+        problem.await.expect_problem(405, "method_not_allowed");
+    }
+}
+
+/// Makes PostgreSQL refuse the end of each session whose browser calls itself by a SQLSTATE, with this one.
+async fn refuse_ends(world: &World) {
+    let db = world.db().await;
+    for statement in [
+        "CREATE FUNCTION refuse_end() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = OLD.user_agent; END $$",
+        "CREATE TRIGGER refuse_end BEFORE DELETE ON sessions FOR EACH ROW WHEN (OLD.user_agent ~ '^[0-9]{5}$')
+         EXECUTE FUNCTION refuse_end()",
+    ] {
+        execute!(db.writer(), statement).unwrap();
+    }
+}
+
+async fn a_fault_of_the_service_has_a_page_in_a_browser(shape: Shape) {
+    let world = World::builder(shape).start().await;
+    let user = world.user().await;
+    refuse_ends(&world).await;
+    let mut browser = user.browser();
+    for (sqlstate, status, code, heading) in [
+        (
+            "25006",
+            503,
+            "dependency_unavailable",
+            "A part of the service does not answer",
+        ),
+        ("53100", 507, "storage_full", "The service failed"),
+        ("22012", 500, "internal_error", "The service failed"),
+    ] {
+        let elsewhere = world.anyone().with("user-agent", sqlstate);
+        elsewhere.login(&user.email, PASSWORD).await.expect(200);
+        let sessions = user.get("/me/sessions").await.expect(200).json();
+        let mut sessions = sessions["items"].as_array().unwrap().iter();
+        let session = sessions.find(|session| session["user_agent"] == sqlstate);
+        let id = session.unwrap()["id"].to_string();
+        let account = browser.open("/account").await;
+        let form = || browser.submit_call(&account, &[("session", &id)]).may_fail();
+        let page = Page {
+            url: account.url.clone(),
+            reply: form().await,
+        };
+        expect_error_page(&page, status, heading);
+        assert_eq!(page.reply.has("retry-after"), status == 503, "{}", page.reply);
+        assert!(!page.reply.text().contains("refused"), "{}", page.reply);
+        form().without("accept").await.expect_error(status, code);
+    }
+}
+
+on_postgresql!(a_fault_of_the_service_has_a_page_in_a_browser);
 on_every_shape!(
     a_browser_gets_a_page_for_every_error,
     an_unknown_path_has_a_page_in_a_browser,
+    a_path_that_takes_only_forms_has_a_page_in_a_browser,
 );
