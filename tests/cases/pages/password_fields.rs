@@ -16,7 +16,19 @@ async fn password_managers_recognize_the_fields(world: SharedWorld) {
     let mail = world
         .mail(&unconfirmed.email, "Confirm your e-mail address", 1)
         .await;
+    let ann = world.user().await;
+    let mut of_ann = ann.browser();
+    let form = of_ann.open("/account/email").await;
+    let new = world.fresh_email();
+    of_ann.submit(&form, &[("email", &new)]).await;
+    let change = world.mail(&new, "Confirm your new e-mail address", 1).await;
+    let change = stranger.open(change.link().as_str()).await;
+    // The owner of a mistyped address does not learn that of the account.
+    assert!(!change.reply.text().contains(&ann.email), "{}", change.reply);
+    let named = format!("autocomplete=\"username\" value=\"{new}\"");
+    assert!(change.reply.text().contains(&named), "{}", change.reply);
     let pages = [
+        ("current-password", "username", change),
         (
             "current-password",
             "username webauthn",
