@@ -12,10 +12,11 @@ use super::forms::{FlowQuery, SignInForm};
 use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
-use crate::pages;
+use crate::pages::{self, FormState};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
@@ -23,14 +24,17 @@ use identity::credential_check::PresentedCredentials;
 use identity::login;
 use identity::login::{NewSession, SignInRequest, login};
 use identity::passwords::Password;
-use identity::sessions;
+use identity::sessions::{self, Session};
+use identity::users::account;
+use storage::db;
 use web::Context;
 use web::cookies;
 
 /// Show the sign-in page
 ///
 /// Outside an authorization flow, a signed-in user comes to the account. Within a flow, the form suggests the `login_hint` of the request.
-/// A signed-in user who must sign in again before a change of the account sees the address of that account.
+/// A signed-in user who must sign in again before a change of the account sees the address of that account, and is asked for no password if
+/// the account has none.
 /// If the browser has the cookie of a session that ended, the page says why it did.
 #[utoipa::path(
     get, path = paths::SIGN_IN, operation_id = "showSignIn", tag = "Pages", params(FlowQuery),
@@ -67,21 +71,74 @@ pub(crate) async fn show(
     {
         return Ok(see_other(&paths::continuation(flow, &[])));
     }
-    let email = returning.as_ref().map(|session| session.user.email.as_str());
+    let returning = Returning::read(&app.identity, returning.as_ref()).await?;
+    let email = returning.as_ref().map(|returning| returning.email.as_str());
+    let email = hint.or(email).unwrap_or_default();
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
-            form,
-            flow,
             end: end.map(|(reason, at)| pages::EndNotice::new(reason, at, context.now)),
-            sign_in_is_too_old: returning.is_some(),
-            email: hint.or(email).unwrap_or_default(),
-            captcha: None,
-            passkey: passkey::challenge(&app, form.csrf, flow, &context),
-            // A new account has no use for the page that follows.
-            sign_up: sign_up_path(&app.identity, flow).filter(|_| returning.is_none()),
-            forgot: paths::of_flow(paths::FORGOT, flow),
+            ..page(&app, form, (email, flow), returning.as_ref(), &context)
         })
     }))
+}
+
+/// A signed-in user whose sign-in is not recent enough for the page to which another one leads.
+struct Returning {
+    email: String,
+    has_password: bool,
+}
+
+impl Returning {
+    /// Reads the account of the user of this session.
+    async fn read(identity: &Identity, session: Option<&Session>) -> Result<Option<Self>, db::Error> {
+        let Some(session) = session else {
+            return Ok(None);
+        };
+        let account = account::find_enabled(&identity.db, session.user.id).await?;
+        Ok(account.map(|account| Self {
+            email: account.user.email,
+            has_password: account.has_password,
+        }))
+    }
+
+    /// Finds the user in the browser that sent these headers. Returns `None` if the sign-in leads to no page that requires a recent one.
+    async fn find(
+        identity: &Identity,
+        flow: Option<&str>,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Result<Option<Self>, db::Error> {
+        let sid = cookies::sid(headers).ok().flatten();
+        let Some(sid) = sid.filter(|_| flow.is_some_and(paths::is_page)) else {
+            return Ok(None);
+        };
+        let session = sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?;
+        let session = session.filter(|session| !session.has_recent_sign_in(now));
+        Self::read(identity, session.as_ref()).await
+    }
+}
+
+/// Returns the page for a user with this address. It does not ask a returning user for a password whose account has none.
+fn page<'a>(
+    app: &App,
+    form: FormState<'a>,
+    (email, flow): (&'a str, Option<&'a str>),
+    returning: Option<&Returning>,
+    context: &RequestContext,
+) -> pages::SignInPage<'a> {
+    pages::SignInPage {
+        form,
+        flow,
+        end: None,
+        sign_in_is_too_old: returning.is_some(),
+        asks_password: returning.is_none_or(|returning| returning.has_password),
+        email,
+        captcha: None,
+        passkey: passkey::challenge(app, form.csrf, flow, context),
+        // A new account has no use for the page that follows.
+        sign_up: sign_up_path(&app.identity, flow).filter(|_| returning.is_none()),
+        forgot: paths::of_flow(paths::FORGOT, flow),
+    }
 }
 
 /// Submit the sign-in form
@@ -114,35 +171,35 @@ pub(crate) async fn submit(
             second_step::begin(identity, &first, flow)
         }
         Err(Failure::Credentials(error)) => {
-            show_again(&app, renderer, error.into(), (&fields.email, flow), &context)
+            let email = fields.email.as_str();
+            show_again(&app, renderer, error.into(), (email, flow), &headers, &context).await?
         }
         Err(Failure::Response(response)) => response,
     })
 }
 
-/// Returns the page again, after an error.
-fn show_again(
+/// Returns the page again, after an error in the browser that sent these headers.
+async fn show_again(
     app: &App,
     renderer: FormRenderer,
     error: FormError,
     (email, flow): (&str, Option<&str>),
+    headers: &HeaderMap,
     context: &RequestContext,
-) -> Response {
+) -> Result<Response, FlowError> {
     let identity = &app.identity;
-    renderer.show_again(error, |form| {
+    let returning = Returning::find(identity, flow, headers, context.now).await?;
+    let email = match &returning {
+        Some(returning) if email.is_empty() => returning.email.as_str(),
+        _ => email,
+    };
+    Ok(renderer.show_again(error, |form| {
         pages::sign_in(&pages::SignInPage {
-            form,
-            flow,
-            end: None,
-            sign_in_is_too_old: false,
-            email,
             // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
             captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
-            passkey: passkey::challenge(app, form.csrf, flow, context),
-            sign_up: sign_up_path(identity, flow),
-            forgot: paths::of_flow(paths::FORGOT, flow),
+            ..page(app, form, (email, flow), returning.as_ref(), context)
         })
-    })
+    }))
 }
 
 /// Returns the response to a user who has a new session: a redirect to the next page, with the session cookie.

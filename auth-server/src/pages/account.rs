@@ -7,6 +7,7 @@ mod two_step;
 
 pub(crate) use deletion::{DeletionPage, deletion};
 pub(crate) use email::{EmailPage, email};
+pub(super) use part::Part;
 pub(super) use two_step::qr_code;
 pub(crate) use two_step::{
     TwoStepEnrollmentPage, recovery_codes, two_step_enrollment, two_step_off, two_step_on,
@@ -22,7 +23,6 @@ use identity::grants::consents::ConnectedApp;
 use identity::sessions::OwnSession;
 use identity::users::Role;
 use identity::users::account::Account;
-use part::Part;
 
 /// The number of events on the page.
 const SHOWN_EVENTS: usize = 20;

@@ -44,7 +44,7 @@ async fn with_used_passkey(world: &World) -> (User, Passkey, Browser) {
 }
 
 /// A user without a password, the passkey, and a browser in which it has signed in.
-async fn without_password(world: &World) -> (User, Passkey, Browser) {
+pub(super) async fn without_password(world: &World) -> (User, Passkey, Browser) {
     let (user, passkey, mut browser) = with_used_passkey(world).await;
     expect_redirect(&remove_password(&mut browser).await, "/account/passkeys");
     (user, passkey, browser)

@@ -1,5 +1,6 @@
 //! The pages that require a recent sign-in.
 
+use super::passwordless::without_password;
 use super::{expect_redirect, expect_words};
 use serde_json::json;
 use storage::execute;
@@ -47,6 +48,9 @@ async fn an_old_sign_in_is_renewed_on_the_way_to_a_page(world: SharedWorld) {
             .submit(&sign_in, &[("password", "not the password")])
             .await;
         expect_words(&wrong, 401, "The e-mail address or the password is wrong.");
+        expect_words(&wrong, 401, "Your last sign-in was over ten minutes ago.");
+        let offers_account = wrong.visible_text().contains("Create an account");
+        assert!(!offers_account, "{}", wrong.reply);
         let signed_in = browser.submit(&wrong, &[("password", PASSWORD)]).await;
         expect_redirect(&signed_in, path);
         // The address does not keep that the user has just signed in.
@@ -128,6 +132,37 @@ async fn a_code_or_a_passkey_renews_the_sign_in_too(world: SharedWorld) {
     expect_redirect(&signed_in, "/account/two-step");
     let page = browser.open("/account/two-step").await;
     expect_words(&page, 200, "Two-step sign-in is on.");
+}
+
+/// The page asks for what the account has, also after an error.
+async fn a_user_without_a_password_signs_in_again_with_a_passkey(world: SharedWorld) {
+    const WORDS: [&str; 3] = [
+        "Your last sign-in was over ten minutes ago.",
+        "Your account has no password. Sign in with a passkey.",
+        "Set a password",
+    ];
+    let (user, mut passkey, mut browser) = without_password(&world).await;
+    world.age_sign_ins_of(&user).await;
+    let sent = browser.open("/account/email").await;
+    let sign_in = browser.open(sent.location().unwrap().as_str()).await;
+    let origin = std::mem::replace(&mut passkey.origin, "https://another.example".to_owned());
+    let credential = passkey.assertion(&PasskeyOptions::of_page(&sign_in));
+    let refused = browser.submit(&sign_in, &[("credential", &credential)]).await;
+    expect_words(&refused, 401, "This passkey does not sign in here.");
+    for page in [&sign_in, &refused] {
+        for words in WORDS.into_iter().chain([user.email.as_str()]) {
+            expect_words(page, page.reply.status, words);
+        }
+        assert!(!page.asks_for("password"), "{}", page.reply);
+        let links = page.links();
+        assert!(links.iter().any(|link| link.path() == "/forgot"), "{links:?}");
+    }
+    passkey.origin = origin;
+    let credential = passkey.assertion(&PasskeyOptions::of_page(&refused));
+    let signed_in = browser.submit(&refused, &[("credential", &credential)]).await;
+    expect_redirect(&signed_in, "/account/email");
+    let page = browser.open("/account/email").await;
+    assert!(page.asks_for("email"), "{}", page.reply);
 }
 
 /// A page of one user, left open in a tab, changes nothing for another who signs in in the browser meanwhile.
@@ -234,6 +269,7 @@ on_every_shape!(
     an_old_sign_in_is_renewed_on_the_way_to_a_page,
     no_form_accepts_an_old_sign_in,
     a_code_or_a_passkey_renews_the_sign_in_too,
+    a_user_without_a_password_signs_in_again_with_a_passkey,
     a_form_belongs_to_the_user_who_saw_it,
     a_pending_enrollment_expires,
     an_initial_password_is_replaced_on_the_way,

@@ -60,7 +60,7 @@ pub(crate) async fn submit(
     flow::find(&app, flow, cookie, context.now).await?;
     Ok(match sign_in(&app, &fields, &headers, &context).await {
         Ok(session) => signed_in(&app.identity, &session.sid, flow),
-        Err(error) => show_again(&app, renderer, error, ("", flow), &context),
+        Err(error) => show_again(&app, renderer, error, ("", flow), &headers, &context).await?,
     })
 }
 

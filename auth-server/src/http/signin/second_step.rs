@@ -72,7 +72,7 @@ pub(crate) async fn show(
         Some(first) => renderer.show(|form| page(form, &first, flow)),
         // The browser went back after the sign-in.
         None if session.is_some() && flow.is_none() => see_other(paths::ACCOUNT),
-        None => restart(&app, renderer, ("", flow), &context),
+        None => restart(&app, renderer, ("", flow), &headers, &context).await?,
     })
 }
 
@@ -87,14 +87,15 @@ fn page(form: FormState<'_>, first: &FirstStep, flow: Option<&str>) -> Response 
 }
 
 /// Returns the sign-in page for a browser that has no first step, or one that has ended.
-fn restart(
+async fn restart(
     app: &App,
     renderer: FormRenderer,
     email_and_flow: (&str, Option<&str>),
+    headers: &HeaderMap,
     context: &RequestContext,
-) -> Response {
+) -> Result<Response, FlowError> {
     let ended = FormError::new(StatusCode::BAD_REQUEST, &text::of("second-step-ended"));
-    show_again(app, renderer, ended, email_and_flow, context)
+    show_again(app, renderer, ended, email_and_flow, headers, context).await
 }
 
 /// Submit the one-time code
@@ -120,7 +121,7 @@ pub(crate) async fn submit(
     let (identity, flow) = (&app.identity, fields.flow.as_deref());
     flow::find(&app, flow, cookie, context.now).await?;
     let Some(first) = first_step(identity, &headers, context.now) else {
-        return Ok(restart(&app, renderer, ("", flow), &context));
+        return restart(&app, renderer, ("", flow), &headers, &context).await;
     };
     if fields.user != first.user_id.to_string() {
         // Somebody entered the password of another account in another tab.
@@ -137,7 +138,7 @@ pub(crate) async fn submit(
         }
         // The password was changed since, for example.
         Err(Failure::Credentials(login::Error::WrongCredentials)) => {
-            restart(&app, renderer, (&first.email, flow), &context)
+            restart(&app, renderer, (&first.email, flow), &headers, &context).await?
         }
         Err(Failure::Credentials(error)) => {
             renderer.show_again(error.into(), |form| page(form, &first, flow))

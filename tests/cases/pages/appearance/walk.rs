@@ -184,6 +184,11 @@ async fn passkeys(walk: &Walk<'_>, user: &User) {
     walk.submit(&[], button, "href=\"/password\"").await;
     walk.check("passkeys-without-password").await;
     walk.visit("account-without-password", "/account").await;
+    world.age_sign_ins_of(user).await;
+    walk.visit("sign-in-again-without-password", "/account/email")
+        .await;
+    let renew = "UPDATE sessions SET created_at = last_seen_at WHERE user_id = $1";
+    execute!(world.db().await.writer(), renew, user.id).unwrap();
     walk.open("/password").await;
     walk.submit(&[("#new_password", PASSWORD)], SUBMIT, "id=\"email\"")
         .await;
