@@ -378,21 +378,21 @@ home-explanation = Legen Sie ein Konto an oder melden Sie sich an, und entscheid
 home-sign-in = Anmelden
 home-account = Ihr Konto
 home-sign-up = Konto anlegen
-home-reference = API-Referenz
+home-documentation = Dokumentation
+home-reference = Einführung und API-Referenz
 home-first-steps = Erste Schritte für Administratoren
 home-password-in-terminal = Das erste Passwort von { $administrator } steht im Terminal, in dem Latchkey läuft.
 home-password-in-file = Das erste Passwort von { $administrator } steht in der Datei { $path }.
 home-own-password = Melden Sie sich damit an, und wählen Sie ein eigenes Passwort.
 home-first-app = Registrieren Sie die erste App.
 home-keys = Sehen Sie sich die Signaturschlüssel an.
-home-apps = Für Autoren von Apps
 home-for-apps = Dies ist ein Issuer für OAuth 2.0 und OpenID Connect und eine API unter derselben Adresse.
 home-documents = Dokumente für Programme
 home-issuer-metadata = Metadaten des Issuers
 home-key-set = Schlüssel des Issuers (JWKS)
 home-api-metadata = Metadaten der API
 home-readiness = Bereitschaft
-home-next = Weiter: README.md hat fünf curl-Befehle von der Registrierung bis zur Zahlung, und docs/apps/ ist für Autoren von Apps.
+home-in-source = Mehr steht im Quelltext: README.md führt mit fünf Befehlen von der Registrierung bis zur Zahlung, docs/apps/ ist für Autoren von Apps und docs/operate/ für Betreiber.
 
 ## Demo client
 

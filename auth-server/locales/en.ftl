@@ -379,21 +379,21 @@ home-explanation = Create an account or sign in here, and decide which apps may 
 home-sign-in = Sign in
 home-account = Your account
 home-sign-up = Create an account
-home-reference = API reference
+home-documentation = Documentation
+home-reference = Introduction and API reference
 home-first-steps = First steps for the administrator
 home-password-in-terminal = The first password of { $administrator } is in the terminal in which Latchkey runs.
 home-password-in-file = The first password of { $administrator } is in the file { $path }.
 home-own-password = Sign in with it, and choose a password of your own.
 home-first-app = Register the first app.
 home-keys = Look at the signing keys.
-home-apps = For authors of apps
 home-for-apps = This is an OAuth 2.0 and OpenID Connect issuer, and a resource API on the same origin.
 home-documents = Documents for programs
 home-issuer-metadata = Issuer metadata
 home-key-set = Issuer key set (JWKS)
 home-api-metadata = API metadata
 home-readiness = Readiness
-home-next = Next: README.md has five curl commands from sign-up to a payment, and docs/apps/ is for authors of apps.
+home-in-source = More is in the source code: README.md leads from sign-up to a payment by five commands, docs/apps/ is for authors of apps, and docs/operate/ for operators.
 
 ## Demo client
 

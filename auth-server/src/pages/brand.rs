@@ -101,6 +101,11 @@ impl Brand {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Returns the URL of the help for users, if the operator has set one.
+    pub fn help(&self) -> Option<&str> {
+        self.help.as_ref().map(Url::as_str)
+    }
 }
 
 impl Default for Brand {

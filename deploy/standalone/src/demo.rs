@@ -20,6 +20,8 @@ struct Home {
     service: String,
     /// Whether users can create accounts.
     allows_sign_ups: bool,
+    /// The URL of the operator's help for users.
+    help: Option<String>,
     /// The place of the administrator's initial password, if this process created the administrator.
     password_place: Option<PasswordPlace>,
 }
@@ -50,6 +52,7 @@ pub(crate) fn routes(
     let home = Arc::new(Home {
         service: brand.name().to_owned(),
         allows_sign_ups,
+        help: brand.help().map(str::to_owned),
         password_place,
     });
     let show = async move || {

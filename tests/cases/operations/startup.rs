@@ -57,7 +57,13 @@ async fn the_front_page_leads_newcomers_on(world: SharedWorld) {
     let front = world.browser().open("/").await;
     front.expect_page_within_origin();
     let text = front.visible_text();
-    assert!(text.contains("Welcome to Latchkey"), "{text}");
+    for words in [
+        "Welcome to Latchkey",
+        "Documentation",
+        "Introduction and API reference",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
     for link in front.links() {
         let reply = world.browser().open(link.path()).await.reply;
         assert!(matches!(reply.status, 200 | 303), "{link}: {reply}");

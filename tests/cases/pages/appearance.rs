@@ -3,6 +3,7 @@
 
 mod administration;
 mod branded;
+mod front_page;
 mod keyboard;
 mod rare_states;
 mod walk;

@@ -58,6 +58,7 @@ async fn without_session(walk: &Walk<'_>) {
     ] {
         walk.visit(name, path).await;
     }
+    walk.check_front_page().await;
     let user = world.sign_up().await;
     let email = ("#email", user.email.as_str());
     walk.open("/signin").await;
