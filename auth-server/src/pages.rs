@@ -37,7 +37,7 @@ pub(crate) use design::design;
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
 pub(crate) use form_state::{Field, FormState};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
-pub(crate) use message::{error, error_of_app, notify};
+pub(crate) use message::{error, error_of_app, notify, notify_with_offer};
 pub(crate) use notice::Notice;
 pub(crate) use passkeys::{EnteredName, PasskeyChallenge, PasskeysPage, passkeys};
 pub use presentation::present;

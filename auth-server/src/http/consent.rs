@@ -22,6 +22,7 @@ use issuer::clients::documents::Step;
 use issuer::flows::Flow;
 use issuer::grants::authorization::{AuthorizationError, CheckedRequest};
 use issuer::grants::interaction::MissingInteraction;
+use storage::db;
 use web::Context;
 
 /// Show the consent page
@@ -57,8 +58,7 @@ pub(crate) async fn show(
         return Ok(see_other(&to));
     };
     let logo = app.grants.documents.logo(&request.client).await?;
-    let offers_passkey = app.relying_party.is_some()
-        && passkeys::should_be_offered(&app.identity.db, &session, context.now).await?;
+    let offers_passkey = offers_passkey(&app, &session, &context).await?;
     Ok(renderer.show(|form| {
         page(
             form,
@@ -69,6 +69,16 @@ pub(crate) async fn show(
             &session,
         )
     }))
+}
+
+/// Returns whether a page on the way to an app or a device offers a passkey to the user of this session.
+pub(super) async fn offers_passkey(
+    app: &App,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<bool, db::Error> {
+    Ok(app.relying_party.is_some()
+        && passkeys::should_be_offered(&app.identity.db, session, context.now).await?)
 }
 
 /// Checks the request of a flow again for the user of this session. Fails with a redirect to the sign-in page if the user must sign in

@@ -2,7 +2,7 @@
 //! decides (RFC 8628 §3.3).
 
 use super::browser::BrowserSession;
-use super::consent::{is_allowed, require_session};
+use super::consent::{is_allowed, offers_passkey, require_session};
 use super::documentation::{DeviceErrors, FormErrors, SessionErrors};
 use super::extract::{PageQuery, SessionForm};
 use super::flow::FlowError;
@@ -132,11 +132,16 @@ pub(crate) async fn confirm(
 ) -> Result<Response, FlowError> {
     let is_allowed = is_allowed(&fields.decision)?;
     let session = require_session(session, Some(&paths::device_flow(None)), false)?;
+    // An error is reported before the decision, which could not be made again.
+    let offers_passkey = is_allowed && offers_passkey(&app, &session, &context).await?;
     let decision = app
         .grants
         .decide_device_request(&fields.request, is_allowed, &session, &context);
     Ok(match (decision.await?, is_allowed) {
-        (true, true) => pages::notify(&text::of("device-allowed"), paths::ACCOUNT),
+        (true, true) => {
+            let offer = offers_passkey.then_some(paths::PASSKEYS);
+            pages::notify_with_offer(&text::of("device-allowed"), paths::ACCOUNT, offer)
+        }
         (true, false) => pages::notify(&text::of("device-denied"), paths::ACCOUNT),
         (false, _) => pages::error(
             StatusCode::BAD_REQUEST,

@@ -21,24 +21,34 @@ struct MessagePage<'a> {
     next: &'a str,
     /// The label of the link to that page.
     link: String,
+    /// The path of the page on which the user can add a passkey, if the page offers one.
+    passkey_offer: Option<&'a str>,
 }
 
 /// Returns the page of a text whose value is the heading, whose attribute `text` is the message, and whose attribute `link` is the label of
 /// the link to the page on which the user can go on.
 pub(crate) fn notify(text: &Text<'_>, next: &str) -> Response {
-    message(text, None, None, next)
+    notify_with_offer(text, next, None)
+}
+
+/// Returns a page like [`notify`]. It offers a passkey if it gets the path of the page on which the user can add one.
+pub(crate) fn notify_with_offer(text: &Text<'_>, next: &str, passkey_offer: Option<&str>) -> Response {
+    let title = text.plain();
+    let page = MessagePage {
+        passkey_offer,
+        ..message(&title, text, next)
+    };
+    render(&title, &page)
 }
 
 /// Returns the page of an error like [`notify`], with the correlation id. The message should tell the user what to do.
 pub(crate) fn error(status: StatusCode, text: &Text<'_>, next: &str) -> Response {
-    let id = presentation::correlation_id();
-    (status, message(text, None, id, next)).into_response()
+    (status, error_page(text, None, next)).into_response()
 }
 
 /// Returns the page of an error that an application caused, with the reason for its developer in English.
 pub(crate) fn error_of_app(text: &Text<'_>, detail: &str, next: &str) -> Response {
-    let page = message(text, Some(detail), presentation::correlation_id(), next);
-    (StatusCode::BAD_REQUEST, page).into_response()
+    (StatusCode::BAD_REQUEST, error_page(text, Some(detail), next)).into_response()
 }
 
 /// Returns the page of an error for which the program has no page of its own. `retry_after` is the value of that header.
@@ -62,15 +72,25 @@ fn in_seconds(retry_after: Option<&str>) -> String {
     text::duration(std::time::Duration::from_secs(seconds.unwrap_or(60)))
 }
 
-fn message(text: &Text<'_>, detail: Option<&str>, correlation_id: Option<String>, next: &str) -> Response {
+fn error_page(text: &Text<'_>, detail: Option<&str>, next: &str) -> Response {
     let title = text.plain();
     let page = MessagePage {
-        title: &title,
-        text: text.attribute("text"),
         detail,
-        correlation_id,
-        next,
-        link: text.attribute("link"),
+        correlation_id: presentation::correlation_id(),
+        ..message(&title, text, next)
     };
     render(&title, &page)
+}
+
+/// Returns the page with this title, and with the other parts of the text.
+fn message<'a>(title: &'a str, text: &Text<'_>, next: &'a str) -> MessagePage<'a> {
+    MessagePage {
+        title,
+        text: text.attribute("text"),
+        detail: None,
+        correlation_id: None,
+        next,
+        link: text.attribute("link"),
+        passkey_offer: None,
+    }
 }

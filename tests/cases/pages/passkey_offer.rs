@@ -70,6 +70,28 @@ async fn a_passkey_is_offered_right_after_a_sign_in_with_the_password_alone(worl
     expect_redirect(&browser.open(&offered).await, "/consent");
 }
 
+async fn a_user_who_connected_a_device_is_offered_a_passkey(world: SharedWorld) {
+    let app = world.app().kind("native").option(&["--device"]).register();
+    let (user, owner) = (world.user().await, world.user().await);
+    world.add_passkey(&mut owner.browser()).await;
+    for (user, decision, is_offered) in [
+        (&user, "deny", false),
+        (&user, "allow", true),
+        (&owner, "allow", false),
+    ] {
+        let device = app.device(&world.anyone(), "posts:read").await;
+        let mut browser = user.browser();
+        let page = browser.enter_user_code(&device.user_code).await;
+        let done = browser.submit(&page, &[("decision", decision)]).await;
+        assert_eq!(done.reply.status, 200, "{}", done.reply);
+        assert_eq!(done.visible_text().contains(OFFER), is_offered, "{}", done.reply);
+        if is_offered {
+            let page = browser.open(&link(&done, "/account/passkeys")).await;
+            expect_words(&page, 200, "Add a passkey");
+        }
+    }
+}
+
 /// Only the form of an authorization flow leads away from the account.
 async fn another_text_in_place_of_a_flow_leads_to_the_account(world: SharedWorld) {
     let mut browser = world.user().await.browser();
@@ -83,5 +105,6 @@ async fn another_text_in_place_of_a_flow_leads_to_the_account(world: SharedWorld
 on_every_shape!(
     a_user_adds_a_passkey_on_the_way_to_an_app,
     a_passkey_is_offered_right_after_a_sign_in_with_the_password_alone,
+    a_user_who_connected_a_device_is_offered_a_passkey,
     another_text_in_place_of_a_flow_leads_to_the_account,
 );

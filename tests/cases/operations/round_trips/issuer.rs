@@ -280,7 +280,7 @@ routes! {
         let page = browser.open("/device").await;
         browser.submit_call(&page, &[("user_code", &device.user_code)])
     };
-    confirmDevice "signed in" [8 8] |f| {
+    confirmDevice "signed in" [9 9] |f| {
         let (device, mut browser) = (device(f).await, f.world.user().await.browser());
         let page = browser.enter_user_code(&device.user_code).await;
         browser.submit_call(&page, &[("decision", "allow")])
