@@ -18,7 +18,7 @@ pub(crate) struct SignInPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,
-    /// Why the former session of the browser ended, if it did before its lifetime.
+    /// Why the former session of the browser ended, if that is known.
     pub(crate) end: Option<EndNotice>,
     /// Whether the user is signed in, but not recently enough for the page that follows.
     pub(crate) sign_in_is_too_old: bool,
@@ -77,6 +77,7 @@ impl EndNotice {
             EndReason::SignedOutElsewhere => (true, text::of("ended-elsewhere")),
             EndReason::NewerSignIns => (false, text::of("ended-newer-sign-ins")),
             EndReason::Unused => (false, text::of("ended-unused")),
+            EndReason::Expired => (false, text::of("ended-lifetime")),
             EndReason::SignedOut
             | EndReason::ConsentWithdrawn
             | EndReason::UsedTwice

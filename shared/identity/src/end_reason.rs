@@ -73,6 +73,7 @@ end_reasons! {
     SignedOut: "signed_out", "the user signed out";
     NewerSignIns: "newer_sign_ins", "the user has too many newer sign-ins";
     Unused: "unused", "it was unused for too long";
+    Expired: "expired", "the longest time since the sign-in had passed";
     ConsentWithdrawn: "consent_withdrawn", "the user or an administrator disconnected the app";
     UsedTwice: "used_twice", "a code or a refresh token of this grant was used twice";
     RevokedByApp: "revoked_by_app", "the app revoked it";
@@ -89,6 +90,7 @@ mod tests {
     #[test]
     fn the_names_in_statements_are_known() {
         assert_eq!(EndReason::stored("unused"), EndReason::Unused);
+        assert_eq!(EndReason::stored("expired"), EndReason::Expired);
         assert_eq!(EndReason::stored("all_of_app"), EndReason::AllOfApp);
         assert_eq!(EndReason::AllOfUser.as_str(), "all_of_user");
     }

@@ -322,6 +322,26 @@ async fn a_long_pause_is_the_reason(shape: Shape) {
         .await;
 }
 
+/// The row of an expired session is deleted within a minute, perhaps just before the page is opened.
+async fn the_longest_lifetime_is_the_reason(world: SharedWorld) {
+    const ROUNDS: usize = 5;
+    let words = "because a session ends some time after the sign-in, even if it is in use.";
+    for _ in 0..ROUNDS {
+        let user = world.user().await;
+        let db = world.db().await;
+        let expire = "UPDATE sessions SET expires_at = $2 WHERE user_id = $1";
+        let a_second_ago = world.now().before(Duration::from_secs(1));
+        execute!(db.writer(), expire, user.id, a_second_ago).unwrap();
+        db.close().await;
+        let page = user.browser().open("/signin").await;
+        user.get("/me").await.expect_error(401, "unauthenticated");
+        if page.visible_text().contains(words) {
+            return;
+        }
+    }
+    panic!("the page never says that the lifetime is over");
+}
+
 /// The default absolute lifetime of a session is twelve hours.
 async fn reasons_are_deleted_when_the_sessions_would_have_expired(shape: Shape) {
     let mut world = World::builder(shape).clock().start().await;
@@ -424,5 +444,6 @@ on_every_shape!(
     newer_sign_ins_are_the_reason,
     no_reason_is_shown_for_an_end_in_the_same_browser,
     reasons_are_deleted_when_the_sessions_would_have_expired,
+    the_longest_lifetime_is_the_reason,
     two_step_sign_in_is_the_reason,
 );

@@ -46,9 +46,13 @@ sql! {
     END_ALL_POSTGRES = end_on_postgres!("user_id = $3");
     KEEP_REASON_OF_ALL_SQLITE = keep_reason_on_sqlite!("user_id = $3");
     DELETE_ALL_SQLITE = "DELETE FROM sessions WHERE user_id = $3 RETURNING id";
-    // The caller found no live session, so one that is stored within its lifetime was unused for too long.
+    // The caller found no live session, so one that is stored within its lifetime was unused for too long. One whose lifetime is over is
+    // stored until the next deletion of expired rows.
     FIND_END = "SELECT reason, ended_at FROM ended_sessions WHERE sid_hash = $1 AND expires_at > $2
-                UNION ALL SELECT 'unused', last_seen_at FROM sessions WHERE sid_hash = $1 AND expires_at > $2";
+                UNION ALL
+                SELECT CASE WHEN expires_at > $2 THEN 'unused' ELSE 'expired' END,
+                       CASE WHEN expires_at > $2 THEN last_seen_at ELSE expires_at END
+                FROM sessions WHERE sid_hash = $1";
     PRUNE = delete_expired!("ended_sessions", "sid_hash", "expires_at + 0");
     DELETE = "DELETE FROM sessions WHERE id = $1";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
@@ -192,8 +196,8 @@ pub async fn end_all(tx: &mut Tx, user_id: i64, reason: EndReason, now: Timestam
     logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
 }
 
-/// Returns why and when the session with this `sid` ended, for a browser that has no live session. Returns `None` if its lifetime is over,
-/// or if the browser ended it itself, by a sign-out or another sign-in.
+/// Returns why and when the session with this `sid` ended, for a browser that has no live session. Returns `None` if its lifetime has been
+/// over for more than a minute or so, or if the browser ended it itself, by a sign-out or another sign-in.
 pub async fn find_end(
     db: &Db,
     sid: &Secret,

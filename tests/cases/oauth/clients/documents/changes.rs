@@ -252,7 +252,9 @@ async fn a_removed_redirect_uri_ends_what_it_began(shape: Shape) {
         world.expect_revoked(&tokens.access).await;
         for issuer in world.at_each_issuer(&world.anyone()) {
             let refused = app.refresh(&issuer, &tokens.refresh).await;
-            refused.expect_token_error(400, "invalid_grant");
+            let refused = refused.expect_token_error(400, "invalid_grant");
+            let words = "the metadata document of the app no longer lists the redirect URI";
+            assert!(refused.text().contains(words), "{refused}");
         }
     }
     let user = world.log_in(&user.email, &user.password).await;
