@@ -248,6 +248,7 @@ impl Caller {
             canaries: self.canaries.clone(),
             contract: self.contract.clone(),
             may_fail: false,
+            first_part_only: false,
         }
     }
 
@@ -287,6 +288,7 @@ pub struct Call {
     canaries: Canaries,
     contract: Option<Arc<Contract>>,
     may_fail: bool,
+    first_part_only: bool,
 }
 
 impl Call {
@@ -348,6 +350,13 @@ impl Call {
         self
     }
 
+    /// Closes the connection when the first part of the body has arrived, for a response that ends late. The reply has that part.
+    #[must_use]
+    pub fn first_part_only(mut self) -> Self {
+        self.first_part_only = true;
+        self
+    }
+
     /// Sends the request to a program that may be killed meanwhile. Returns the response if it is complete.
     pub async fn attempt(self) -> Option<Reply> {
         self.may_fail().exchange().await.ok()
@@ -377,6 +386,9 @@ impl Call {
                 "{}: over {MAX_BODY} bytes",
                 self.operation
             );
+            if self.first_part_only {
+                break;
+            }
         }
         let reply = Reply {
             operation: self.operation,
