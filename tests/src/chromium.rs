@@ -1,15 +1,12 @@
 //! A real browser: headless Chromium, driven by ChromeDriver (W3C WebDriver).
 
 mod appearance;
+mod driver;
 
 use crate::browser::plain_hyphens;
-use crate::installed_programs::INSTALL_HINT;
-use crate::ports::free_port;
+use driver::Driver;
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -26,7 +23,8 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// A browser with a fresh profile. Killed on drop.
 #[derive(Debug)]
 pub struct Chromium {
-    driver: Child,
+    // The fields are dropped in this order: the browser ends before its profile is removed.
+    _driver: Driver,
     session: String,
     client: reqwest::Client,
     profile: TempDir,
@@ -50,11 +48,11 @@ impl Chromium {
 
     async fn start(preferences: Value) -> Self {
         let profile = tempfile::tempdir().unwrap();
-        let (driver, port) = start_driver();
+        let driver = Driver::start();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let mut chromium = Self {
-            driver,
-            session: format!("http://127.0.0.1:{port}/session"),
+            session: format!("http://127.0.0.1:{}/session", driver.port),
+            _driver: driver,
             client,
             profile,
         };
@@ -248,42 +246,10 @@ impl Chromium {
     }
 }
 
-impl Drop for Chromium {
-    fn drop(&mut self) {
-        let group = format!("-{}", self.driver.id());
-        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
-        let _ = self.driver.wait();
-    }
-}
-
 /// Sends a WebDriver command. Returns the `value` of the response and fails the test if it is an error.
 async fn read(request: reqwest::RequestBuilder) -> Value {
     let mut answer: Value = request.send().await.unwrap().json().await.unwrap();
     let value = answer["value"].take();
     assert!(value["error"].is_null(), "WebDriver: {value}");
     value
-}
-
-/// Starts ChromeDriver. Returns it with its port.
-fn start_driver() -> (Child, u16) {
-    // With port 0 it would take a free port of IPv6, and end if the same port of IPv4 is in use.
-    let port = free_port();
-    let mut driver = Command::new("chromedriver")
-        .arg(format!("--port={port}"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        // A process group of its own, so that the browser is killed with its driver.
-        .process_group(0)
-        .spawn()
-        .unwrap_or_else(|error| panic!("chromedriver: {error}; {INSTALL_HINT}"));
-    let mut lines = BufReader::new(driver.stdout.take().unwrap())
-        .lines()
-        .map_while(Result::ok);
-    let started = lines.find(|line| line.contains("started successfully") || line.contains("Exiting"));
-    assert!(
-        started.as_ref().is_some_and(|line| !line.contains("Exiting")),
-        "chromedriver did not start: {started:?}"
-    );
-    std::thread::spawn(move || lines.for_each(drop));
-    (driver, port)
 }
