@@ -2,6 +2,7 @@
 
 mod appearance;
 mod driver;
+mod traces;
 
 use crate::browser::plain_hyphens;
 use driver::Driver;
@@ -147,16 +148,6 @@ impl Chromium {
         self.get("/source").await.as_str().unwrap().to_owned()
     }
 
-    /// Returns the warnings and errors of the console since the last call.
-    async fn console(&self) -> Vec<String> {
-        let entries = self.post("/se/log", &json!({ "type": "browser" })).await;
-        let entries = entries.as_array().unwrap().iter();
-        entries
-            .filter(|entry| entry["level"] == "WARNING" || entry["level"] == "SEVERE")
-            .map(|entry| entry["message"].as_str().unwrap().to_owned())
-            .collect()
-    }
-
     /// Gives the browser an authenticator that stores passkeys, and verifies a user who is present. Returns its id.
     pub async fn add_authenticator(&self) -> String {
         self.devtools("WebAuthn.enable", json!({})).await;
@@ -201,27 +192,6 @@ impl Chromium {
     pub async fn download_to(&self, directory: &Path) {
         let options = json!({ "behavior": "allow", "downloadPath": directory });
         self.devtools("Browser.setDownloadBehavior", options).await;
-    }
-
-    /// Expects that the page loaded everything from its own origin or that of the third party, stored nothing that scripts can read later but
-    /// the anti-forgery token, has no token in its address, and reported no error, except the status of an error page.
-    pub async fn expect_no_trace(&self, third_party: Option<&str>) {
-        const TRACES: &str = "const loaded = [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')];
-            return {
-                foreign: loaded.map(entry => entry.name).filter(name => ![location.origin, args[0]].includes(new URL(name).origin)),
-                stored: localStorage.length + sessionStorage.length + (await indexedDB.databases()).length,
-                cookies: document.cookie.split('; ').filter(cookie => cookie !== '' && !cookie.startsWith('csrf=')),
-                token: new URLSearchParams(location.search).get('token') || '',
-            };";
-        let traces = self.run(TRACES, &[json!(third_party)]).await;
-        assert_eq!(
-            traces,
-            json!({ "foreign": [], "stored": 0, "cookies": [], "token": "" })
-        );
-        let console = self.console().await;
-        let is_status = |message: &&String| message.contains("the server responded with a status of 4");
-        let errors: Vec<_> = console.iter().filter(|message| !is_status(message)).collect();
-        assert!(errors.is_empty(), "{errors:?}");
     }
 
     /// Sends a command of the Chrome DevTools Protocol.

@@ -42,7 +42,7 @@ impl Default for Origin {
 }
 
 /// The JSON members and form fields that hold secrets.
-const SECRETS: [&str; 15] = [
+pub(crate) const SECRETS: [&str; 15] = [
     "password",
     "current_password",
     "new_password",

@@ -95,12 +95,22 @@ impl<'w> Walk<'w> {
 
     /// Opens a page of the issuer and checks it.
     async fn visit(&self, name: &str, path: &str) {
+        self.visit_expecting(name, path, 200).await;
+    }
+
+    /// Opens a page of the issuer, which has this status, and checks it.
+    async fn visit_expecting(&self, name: &str, path: &str, status: u16) {
         self.open(path).await;
-        self.check(name).await;
+        self.check_expecting(name, status).await;
     }
 
     /// Checks the page that the browser shows.
     async fn check(&self, name: &str) {
+        self.check_expecting(name, 200).await;
+    }
+
+    /// Checks the page that the browser shows, which has this status.
+    async fn check_expecting(&self, name: &str, status: u16) {
         let chromium = &self.chromium;
         let what = format!("{name} ({})", self.language);
         for appearance in &self.appearances {
@@ -140,7 +150,7 @@ impl<'w> Walk<'w> {
         assert_eq!(language, self.language, "{what}");
         let goes_on = "return document.querySelector('main a[href], main form') !== null";
         assert_eq!(chromium.run(goes_on, &[]).await, true, "{what} is a dead end");
-        chromium.expect_no_trace(self.captcha.as_deref()).await;
+        chromium.expect_no_trace(self.captcha.as_deref(), status).await;
     }
 
     fn remember_slowest(&self, first_byte: f64, what: &str) {

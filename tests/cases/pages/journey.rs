@@ -29,7 +29,7 @@ impl Ann<'_> {
     async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
         self.chromium.submit(fields, button, text).await;
         if self.has_scripts {
-            self.chromium.expect_no_trace(None).await;
+            self.chromium.expect_no_trace(None, 200).await;
         }
     }
 
@@ -75,7 +75,7 @@ impl Ann<'_> {
         self.submit(&[], SUBMIT, "You are signed out").await;
         self.open("/signin").await;
         self.chromium.expect("You signed in with a passkey").await;
-        self.chromium.expect_no_trace(None).await;
+        self.chromium.expect_no_trace(None, 200).await;
         self.chromium.remove_authenticator(&authenticator).await;
     }
 
@@ -194,8 +194,12 @@ async fn live(world: &World, has_scripts: bool) {
     ann.submit(&[], SUBMIT, "Your account is deleted").await;
     ann.open("/signin").await;
     let fields = [("#email", EMAIL), ("#password", NEW_PASSWORD)];
-    ann.submit(&fields, SUBMIT, "The e-mail address or the password is wrong")
+    ann.chromium
+        .submit(&fields, SUBMIT, "The e-mail address or the password is wrong")
         .await;
+    if has_scripts {
+        ann.chromium.expect_no_trace(None, 401).await;
+    }
 }
 
 on_shapes!(an_account_lives_from_sign_up_to_deletion: sqlite Sqlite; long: postgres Postgres);

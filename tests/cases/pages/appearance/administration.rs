@@ -50,7 +50,7 @@ async fn administration_of_apps(walk: &Walk<'_>) {
     chromium.press("input[value=web]").await;
     let fields = [("#name", "A shop"), ("#redirect_uris", "http://shop.test/cb")];
     walk.submit(&fields, SUBMIT, FAILED).await;
-    walk.check("new-app-failed").await;
+    walk.check_expecting("new-app-failed", 422).await;
     let right = [("#redirect_uris", "https://shop.test/cb")];
     walk.submit(&right, SUBMIT, "value=\"create\"").await;
     walk.check("new-app-review").await;

@@ -59,7 +59,7 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     let fields = [("#email", user.email.as_str()), ("#password", "not the password")];
     walk.submit(&fields, SUBMIT, "data-sitekey").await;
     walk.chromium.expect("A widget of the captcha service").await;
-    walk.check("branded-sign-in-captcha").await;
+    walk.check_expecting("branded-sign-in-captcha", 401).await;
     if walk.pictures.is_some() {
         too_many_requests(&walk).await;
     }

@@ -17,15 +17,15 @@ pub(super) async fn rare_states(walk: &Walk<'_>) {
     walk.chromium.delete_cookies().await;
     walk.open("/forgot").await;
     walk.submit(&[("#email", WRONG_EMAIL)], SUBMIT, FAILED).await;
-    walk.check("forgot-failed").await;
+    walk.check_expecting("forgot-failed", 422).await;
     walk.sign_in(&user).await;
     walk.open("/account/email").await;
     walk.submit(&[("#email", WRONG_EMAIL)], SUBMIT, FAILED).await;
-    walk.check("email-failed").await;
+    walk.check_expecting("email-failed", 422).await;
     walk.open("/password").await;
     walk.submit(&[("#new_password", COMMON_PASSWORD)], SUBMIT, FAILED)
         .await;
-    walk.check("password-failed").await;
+    walk.check_expecting("password-failed", 422).await;
     another_user(walk).await;
     changed_address(walk).await;
     second_step(walk).await;
@@ -37,7 +37,7 @@ async fn another_user(walk: &Walk<'_>) {
     walk.open(&app.authorization().path()).await;
     walk.chromium.run(SET_USER, &[json!("1")]).await;
     walk.submit(&[], "button[value=allow]", FAILED).await;
-    walk.check("consent-user-changed").await;
+    walk.check_expecting("consent-user-changed", 409).await;
 }
 
 /// The link that confirms a changed address.
@@ -62,11 +62,11 @@ async fn second_step(walk: &Walk<'_>) {
     walk.chromium.run(SET_USER, &[json!("1")]).await;
     let code = authenticator.recovery_codes[0].as_str();
     walk.submit(&[("#otp", code)], SUBMIT, FAILED).await;
-    walk.check("second-step-user-changed").await;
+    walk.check_expecting("second-step-user-changed", 409).await;
     let path = ["users", "reset-mfa", "--email", &user.email, "--json"];
     walk.world.cli(&path, "");
     walk.submit(&[("#otp", code)], SUBMIT, "id=\"password\"").await;
-    walk.check("second-step-ended").await;
+    walk.check_expecting("second-step-ended", 400).await;
 }
 
 /// The page for a browser whose address has made too many calls. Every page of this address is that one for the rest of the minute.
@@ -76,5 +76,5 @@ pub(super) async fn too_many_requests(walk: &Walk<'_>) {
     for _ in 0..1_000 {
         client.get(&url).send().await.unwrap();
     }
-    walk.visit("too-many-requests", "/signin").await;
+    walk.visit_expecting("too-many-requests", "/signin", 429).await;
 }

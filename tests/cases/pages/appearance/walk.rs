@@ -43,20 +43,20 @@ pub(super) async fn walk(world: &World, language: &'static str, appearances: Vec
 /// The pages of a browser in which nobody is signed in.
 async fn without_session(walk: &Walk<'_>) {
     let (world, chromium) = (walk.world, &walk.chromium);
-    for (name, path) in [
-        ("front-page", "/"),
-        ("sign-up", "/signup"),
-        ("sign-in", "/signin"),
-        ("forgot", "/forgot"),
-        ("invalid-link", "/verify?token="),
-        ("invalid-reset-link", "/reset?token="),
-        ("invalid-authorization", "/authorize?client_id=none"),
-        ("signed-out", "/signout"),
-        ("not-found", "/nowhere"),
-        ("flow-not-found", "/consent?flow=unknown"),
-        ("demo", "/demo?code=some-code&state=some-state"),
+    for (name, path, status) in [
+        ("front-page", "/", 200),
+        ("sign-up", "/signup", 200),
+        ("sign-in", "/signin", 200),
+        ("forgot", "/forgot", 200),
+        ("invalid-link", "/verify?token=", 400),
+        ("invalid-reset-link", "/reset?token=", 400),
+        ("invalid-authorization", "/authorize?client_id=none", 400),
+        ("signed-out", "/signout", 200),
+        ("not-found", "/nowhere", 404),
+        ("flow-not-found", "/consent?flow=unknown", 400),
+        ("demo", "/demo?code=some-code&state=some-state", 200),
     ] {
-        walk.visit(name, path).await;
+        walk.visit_expecting(name, path, status).await;
     }
     walk.check_front_page().await;
     let user = world.sign_up().await;
@@ -64,18 +64,18 @@ async fn without_session(walk: &Walk<'_>) {
     walk.open("/signin").await;
     walk.submit(&[email, ("#password", "not the password")], SUBMIT, FAILED)
         .await;
-    walk.check("sign-in-failed").await;
+    walk.check_expecting("sign-in-failed", 401).await;
     for _ in 0..5 {
         world.anyone().login(&user.email, "not the password").await;
     }
     walk.open("/signin").await;
     walk.submit(&[email, ("#password", PASSWORD)], SUBMIT, FAILED)
         .await;
-    walk.check("sign-in-locked").await;
+    walk.check_expecting("sign-in-locked", 429).await;
     walk.open("/signup").await;
     walk.submit(&[email, ("#password", PASSWORD)], SUBMIT, FAILED)
         .await;
-    walk.check("sign-up-failed").await;
+    walk.check_expecting("sign-up-failed", 409).await;
     walk.open("/forgot").await;
     walk.submit(&[email], SUBMIT, DONE).await;
     walk.check("forgot-sent").await;
@@ -83,7 +83,7 @@ async fn without_session(walk: &Walk<'_>) {
     walk.open("/forgot").await;
     chromium.delete_cookies().await;
     walk.submit(&[email], SUBMIT, DONE).await;
-    walk.check("form-forged").await;
+    walk.check_expecting("form-forged", 403).await;
 }
 
 /// The pages behind the links in mails.
@@ -99,13 +99,13 @@ async fn mailed_links(walk: &Walk<'_>) {
     walk.visit("verify", &verify).await;
     walk.submit(&[("#password", "not the password")], SUBMIT, FAILED)
         .await;
-    walk.check("verify-failed").await;
+    walk.check_expecting("verify-failed", 422).await;
     walk.submit(&[("#password", PASSWORD)], SUBMIT, DONE).await;
     walk.check("verify-done").await;
     walk.visit("reset", &reset).await;
     walk.submit(&[("#new_password", "password1234")], SUBMIT, FAILED)
         .await;
-    walk.check("reset-failed").await;
+    walk.check_expecting("reset-failed", 422).await;
     walk.submit(&[("#new_password", NEW_PASSWORD)], SUBMIT, DONE)
         .await;
     walk.check("reset-done").await;
@@ -173,7 +173,7 @@ async fn passkeys(walk: &Walk<'_>, user: &User) {
     let button = "form[action='/account/passkeys/name'] button";
     walk.submit(&[("details[open] [name=name]", "  ")], button, FAILED)
         .await;
-    walk.check("passkeys-failed").await;
+    walk.check_expecting("passkeys-failed", 422).await;
     // As if the session had begun with the passkey.
     let sign_in = "UPDATE sessions SET amr = 'passkey' WHERE user_id = $1";
     execute!(world.db().await.writer(), sign_in, user.id).unwrap();
@@ -206,7 +206,7 @@ async fn two_step(walk: &Walk<'_>, user: &User) {
     let app = Authenticator::of_link(link.as_str().unwrap());
     walk.submit(&[("#otp", &app.code(world, 120))], SUBMIT, FAILED)
         .await;
-    walk.check("two-step-failed").await;
+    walk.check_expecting("two-step-failed", 422).await;
     walk.submit(&[("#otp", &app.next_code(world))], SUBMIT, "class=\"codes\"")
         .await;
     walk.check("recovery-codes").await;
@@ -222,7 +222,7 @@ async fn two_step(walk: &Walk<'_>, user: &User) {
     walk.check("second-step").await;
     walk.submit(&[("#otp", &app.code(world, 120))], SUBMIT, FAILED)
         .await;
-    walk.check("second-step-failed").await;
+    walk.check_expecting("second-step-failed", 401).await;
     walk.submit(&[("#otp", &app.next_code(world))], SUBMIT, SIGNED_IN)
         .await;
 }
@@ -231,7 +231,7 @@ async fn two_step(walk: &Walk<'_>, user: &User) {
 async fn decisions(walk: &Walk<'_>, connected_app: &App) {
     let world = walk.world;
     walk.visit("sign-out", "/signout").await;
-    walk.visit("admin-only", "/admin/keys").await;
+    walk.visit_expecting("admin-only", "/admin/keys", 403).await;
     let app = world.app().kind("spa").register();
     walk.visit("consent", &app.authorization().path()).await;
     let more = connected_app
@@ -240,7 +240,7 @@ async fn decisions(walk: &Walk<'_>, connected_app: &App) {
     walk.visit("consent-more", &more.path()).await;
     walk.visit("device-empty", "/device").await;
     walk.submit(&[("#user_code", "BCDF-GHJK")], SUBMIT, FAILED).await;
-    walk.check("device-failed").await;
+    walk.check_expecting("device-failed", 422).await;
     let device_app = world.app().kind("native").option(&["--device"]).register();
     for (decision, name) in [("deny", "device-denied"), ("allow", "device-allowed")] {
         let device = device_app.device(&world.anyone(), "posts:read posts:write").await;
