@@ -1,70 +1,79 @@
 //! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by axe-core, its use of the keyboard,
-//! its console and its requests. The long tier checks every appearance, and takes a picture of each page in `target/screenshots`.
+//! its console and its requests. The long tier checks every appearance, and takes a picture of each page.
 
+mod account;
 mod administration;
 mod branded;
+mod checks;
 mod front_page;
 mod keyboard;
+mod pictures;
+mod public;
 mod rare_states;
-mod walk;
+mod scripts;
 
-use serde_json::json;
-use std::path::{Path, PathBuf};
+use pictures::Pictures;
 use std::sync::Mutex;
-use tests::{Appearance, Chromium, PASSWORD, SUBMIT, Shape, User, World, on_shapes, print_figure, tool};
-use url::Url;
-use walk::walk;
+use tests::{Appearance, Chromium, PASSWORD, SUBMIT, Shape, User, World, on_shapes, tool};
+use tokio::sync::Semaphore;
 
-/// The rules of axe-core: WCAG 2.2 AA and its best practices.
-const RULES: [&str; 6] = [
-    "wcag2a",
-    "wcag2aa",
-    "wcag21a",
-    "wcag21aa",
-    "wcag22aa",
-    "best-practice",
-];
-/// The largest size of a page with all that it loads, in bytes over the wire.
-const MAX_BYTES: u64 = 60_000;
-/// The width of the narrowest phone, in pixels.
-const NARROWEST: u32 = 320;
-/// The picture of all pictures.
-const CONTACT_SHEET: &str = "contact-sheet.png";
-const SHEET_STYLE: &str = "body { display: grid; grid-template-columns: repeat(5, 1fr); align-items: start; font: 12px sans-serif }
-    figure { margin: 0 } img { width: 100%; max-height: 24rem; object-fit: cover; object-position: top; border: 1px solid gray }";
 /// A part of a form that failed.
 const FAILED: &str = "id=\"error\"";
 /// A part of a message page.
 const DONE: &str = "class=\"button\"";
+/// A part of a page that reports a change.
+const CHANGED: &str = "class=\"success\"";
 /// A part of the account page.
 const SIGNED_IN: &str = "href=\"/signout\"";
 
-/// Measures the page: the bytes that it loaded, and the milliseconds from the request to the first byte of the response.
-const MEASURE: &str = r#"
-    const [page] = performance.getEntriesByType("navigation");
-    const entries = [page, ...performance.getEntriesByType("resource")];
-    return {
-        bytes: entries.reduce((sum, entry) => sum + entry.encodedBodySize, 0),
-        first_byte: page.responseStart - page.requestStart,
-    };
-"#;
-/// Returns the rules that the page violates, by axe-core.
-const VIOLATIONS: &str = r#"
-    const { violations } = await axe.run({ runOnly: args[0], resultTypes: ["violations"] });
-    return violations.map(found =>
-        found.id + ": " + found.nodes.map(node => node.html + " " + node.failureSummary).join("; "));
-"#;
-/// Measures by how many pixels the page is wider than its window.
-const OVERFLOW: &str = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+/// The walks with pictures that run at once. More of them would last so long that a sign-in within ten minutes, which pages require, would
+/// be too old in the middle of a part.
+static TURNS: Semaphore = Semaphore::const_new(2);
 
-/// A walk through the pages in one language.
+/// A part of the walk, which needs no other part before it. The pages of an installation with a branding of its own are one more part.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// The pages for everybody, and those behind mailed links.
+    Public,
+    /// The account, and the decisions of its user.
+    Account,
+    /// The pages for administrators.
+    Administration,
+    /// The states that few people meet, which are visited for their pictures alone.
+    Rare,
+}
+
+impl Part {
+    /// The parts of which each run checks the pages.
+    const COMMON: [Self; 3] = [Self::Public, Self::Account, Self::Administration];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Account => "account",
+            Self::Administration => "administration",
+            Self::Rare => "rare",
+        }
+    }
+
+    async fn visit(self, walk: &Walk<'_>) {
+        match self {
+            Self::Public => public::visit(walk).await,
+            Self::Account => account::visit(walk).await,
+            Self::Administration => administration::visit(walk).await,
+            Self::Rare => rare_states::visit(walk).await,
+        }
+    }
+}
+
+/// A walk through pages in one language.
 struct Walk<'w> {
     chromium: Chromium,
     world: &'w World,
     language: &'static str,
     appearances: Vec<Appearance>,
-    /// The directory of the pictures, if they are taken.
-    pictures: Option<PathBuf>,
+    /// The pictures, if they are taken.
+    pictures: Option<Pictures>,
     /// The origin of the captcha service, if there is one.
     captcha: Option<String>,
     /// The longest time to a first byte, in milliseconds, with its page.
@@ -73,12 +82,6 @@ struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     async fn start(world: &'w World, language: &'static str, appearances: Vec<Appearance>) -> Self {
-        let has_every_appearance = Appearance::all().all(|appearance| appearances.contains(&appearance));
-        let pictures = has_every_appearance.then(|| {
-            let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots");
-            std::fs::create_dir_all(&pictures).unwrap();
-            pictures
-        });
         let chromium = Chromium::in_language(language).await;
         let axe = std::fs::read_to_string(tool("node/node_modules/axe-core/axe.min.js")).unwrap();
         chromium.add_script(&axe).await;
@@ -87,7 +90,7 @@ impl<'w> Walk<'w> {
             world,
             language,
             appearances,
-            pictures,
+            pictures: None,
             captcha: None,
             slowest: Mutex::default(),
         }
@@ -102,95 +105,6 @@ impl<'w> Walk<'w> {
     async fn visit_expecting(&self, name: &str, path: &str, status: u16) {
         self.open(path).await;
         self.check_expecting(name, status).await;
-    }
-
-    /// Checks the page that the browser shows.
-    async fn check(&self, name: &str) {
-        self.check_expecting(name, 200).await;
-    }
-
-    /// Checks the page that the browser shows, which has this status.
-    async fn check_expecting(&self, name: &str, status: u16) {
-        let chromium = &self.chromium;
-        let what = format!("{name} ({})", self.language);
-        for appearance in &self.appearances {
-            chromium.appear(*appearance).await;
-            let what = format!("{what}, {}", appearance.name());
-            if appearance.is_phone {
-                chromium.be_a_phone(NARROWEST).await;
-                assert_eq!(
-                    chromium.run(OVERFLOW, &[]).await,
-                    0,
-                    "{what} is wider than {NARROWEST} pixels"
-                );
-                chromium.appear(*appearance).await;
-            }
-            assert_eq!(
-                chromium.run(OVERFLOW, &[]).await,
-                0,
-                "{what} is wider than its window"
-            );
-            let measured = chromium.run(MEASURE, &[]).await;
-            assert!(
-                measured["bytes"].as_u64().unwrap() < MAX_BYTES,
-                "{what}: {measured}"
-            );
-            let violations = chromium.run(VIOLATIONS, &[json!(RULES)]).await;
-            assert_eq!(violations, json!([]), "{what}");
-            if let Some(pictures) = &self.pictures {
-                let picture = format!("{name}.{}.{}.png", self.language, appearance.name());
-                chromium.screenshot(&pictures.join(picture)).await;
-            }
-        }
-        let measured = chromium.run(MEASURE, &[]).await;
-        let first_byte = measured["first_byte"].as_f64().unwrap();
-        self.remember_slowest(first_byte, &what);
-        self.check_keyboard(&what).await;
-        let language = chromium.run("return document.documentElement.lang", &[]).await;
-        assert_eq!(language, self.language, "{what}");
-        let goes_on = "return document.querySelector('main a[href], main form') !== null";
-        assert_eq!(chromium.run(goes_on, &[]).await, true, "{what} is a dead end");
-        chromium.expect_no_trace(self.captcha.as_deref(), status).await;
-    }
-
-    fn remember_slowest(&self, first_byte: f64, what: &str) {
-        let mut slowest = self.slowest.lock().unwrap();
-        if first_byte > slowest.0 {
-            *slowest = (first_byte, what.to_owned());
-        }
-    }
-
-    fn print_slowest(&self) {
-        let (first_byte, page) = &*self.slowest.lock().unwrap();
-        print_figure(&format!(
-            "The slowest page, {page}, began after {first_byte:.1} ms."
-        ));
-    }
-
-    /// Writes a page with all pictures that are there, and a picture of this page, if pictures are taken.
-    async fn write_contact_sheet(&self) {
-        let Some(pictures) = &self.pictures else {
-            return;
-        };
-        let entries = std::fs::read_dir(pictures).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".png") && name != CONTACT_SHEET)
-            .collect();
-        names.sort();
-        let figure = |name: &String| {
-            format!(
-                "<figure><a href=\"{name}\"><img src=\"{name}\"></a><figcaption>{name}</figcaption></figure>"
-            )
-        };
-        let figures: String = names.iter().map(figure).collect();
-        let page = format!("<!doctype html><title>All pages</title><style>{SHEET_STYLE}</style>{figures}");
-        let file = pictures.join("index.html");
-        std::fs::write(&file, page).unwrap();
-        let url = Url::from_file_path(file.canonicalize().unwrap()).unwrap();
-        self.chromium.appear(Appearance::default()).await;
-        self.chromium.open(url.as_str()).await;
-        self.chromium.screenshot(&pictures.join(CONTACT_SHEET)).await;
     }
 
     /// Opens a page of the issuer.
@@ -211,67 +125,18 @@ impl<'w> Walk<'w> {
         }
     }
 
-    async fn sign_in(&self, user: &User) {
+    /// Opens a page as a browser in which nobody is signed in.
+    async fn open_as_stranger(&self, path: &str) {
         self.open("/signin").await;
+        self.chromium.delete_cookies().await;
+        self.open(path).await;
+    }
+
+    /// Signs a user in, in place of the present one.
+    async fn sign_in(&self, user: &User) {
+        self.open_as_stranger("/signin").await;
         let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
         self.submit(&fields, SUBMIT, SIGNED_IN).await;
-    }
-
-    /// Expects that a button copies the text beside it.
-    async fn check_copy_button(&self) {
-        let chromium = &self.chromium;
-        chromium.allow_clipboard().await;
-        self.open("/_design").await;
-        chromium.press("[data-copy] + button").await;
-        chromium.expect("Copied").await;
-        let copied = chromium.run("return navigator.clipboard.readText()", &[]).await;
-        assert_eq!(copied, "0h3k-8z5w-2m9x-tq7c\n7c1d-44qw-x0p2-9mfa");
-    }
-
-    /// Expects that the script shows a password on demand, hides it before the form is sent, and counts its characters.
-    async fn check_password_script(&self) {
-        let chromium = &self.chromium;
-        chromium.open(&format!("{}/signup", self.world.base())).await;
-        chromium.fill("#password", "päss wörd").await;
-        let state =
-            "const field = document.querySelector('#password'), button = document.querySelector('.reveal');
-                     return [field.type, button.ariaLabel, document.querySelector('.count').textContent];";
-        let hidden = chromium.run(state, &[]).await;
-        assert_eq!(
-            hidden,
-            json!(["password", "Show password", "9 of at least 8 characters"])
-        );
-        chromium.press(".reveal").await;
-        let shown = chromium.run(state, &[]).await;
-        assert_eq!(
-            shown,
-            json!(["text", "Hide password", "9 of at least 8 characters"])
-        );
-        self.check("sign-up-typing").await;
-        let verdict = "return document.querySelector('.verdict').textContent";
-        chromium.fill("#email", "annabelle.lee@example.org").await;
-        let long = "many words ".repeat(12);
-        for (password, expected) in [
-            ("short", ""),
-            ("long enough", "Long enough."),
-            ("87654321", "A sequence of characters is easy to guess."),
-            ("aaaaaaaaaaaa", "A sequence of characters is easy to guess."),
-            (
-                "Annabelle.Lee99",
-                "This is easy to guess, because it is like your e\u{2011}mail address.",
-            ),
-            ("annabelle.lee-20881", "Long enough."),
-            (long.as_str(), "Use at most 128 characters."),
-        ] {
-            chromium.fill("#password", password).await;
-            assert_eq!(chromium.run(verdict, &[]).await, expected, "{password}");
-        }
-        chromium.fill("#password", "87654321").await;
-        self.check("sign-up-easy").await;
-        let submitted = "document.querySelector('form').addEventListener('submit', event => event.preventDefault());
-                         document.querySelector('form').requestSubmit(); return document.querySelector('#password').type;";
-        chromium.fill("#email", "ann@example.org").await;
-        assert_eq!(chromium.run(submitted, &[]).await, "password");
     }
 }
 
@@ -282,21 +147,33 @@ async fn every_page_is_accessible(shape: Shape) {
         is_phone: both,
     });
     let world = start(shape).await;
-    walk(&world, "en", vec![light_desktop]).await;
-    walk(&world, "de", vec![dark_phone]).await;
+    for (language, appearance) in [("en", light_desktop), ("de", dark_phone)] {
+        let walk = Walk::start(&world, language, vec![appearance]).await;
+        for part in Part::COMMON {
+            part.visit(&walk).await;
+        }
+        walk.print_slowest();
+    }
     drop(world);
-    branded::walk(shape, "en", vec![light_desktop, dark_phone]).await;
+    branded::walk(shape, "en", vec![light_desktop, dark_phone], None).await;
 }
 
-async fn every_page_is_accessible_in_every_appearance(shape: Shape) {
+/// Visits a part in a deployment of its own, and takes pictures of its pages in every appearance.
+async fn visit_for_pictures(shape: Shape, part: Part, language: &'static str) {
+    let _turn = TURNS.acquire().await.unwrap();
     let world = start(shape).await;
-    for language in ["en", "de"] {
-        walk(&world, language, Appearance::all().collect()).await;
-    }
-    drop(world);
-    for language in ["en", "de"] {
-        branded::walk(shape, language, Appearance::all().collect()).await;
-    }
+    let walk = Walk {
+        pictures: Some(Pictures::begin(part.name(), language)),
+        ..Walk::start(&world, language, Appearance::all().collect()).await
+    };
+    part.visit(&walk).await;
+    walk.end().await;
+}
+
+async fn visit_branded_for_pictures(shape: Shape, language: &'static str) {
+    let _turn = TURNS.acquire().await.unwrap();
+    let pictures = Pictures::begin("branded", language);
+    branded::walk(shape, language, Appearance::all().collect(), Some(pictures)).await;
 }
 
 async fn start(shape: Shape) -> World {
@@ -304,5 +181,54 @@ async fn start(shape: Shape) -> World {
     world.start().await
 }
 
+async fn public_pages_in_every_appearance_in_english(shape: Shape) {
+    visit_for_pictures(shape, Part::Public, "en").await;
+}
+
+async fn public_pages_in_every_appearance_in_german(shape: Shape) {
+    visit_for_pictures(shape, Part::Public, "de").await;
+}
+
+async fn account_pages_in_every_appearance_in_english(shape: Shape) {
+    visit_for_pictures(shape, Part::Account, "en").await;
+}
+
+async fn account_pages_in_every_appearance_in_german(shape: Shape) {
+    visit_for_pictures(shape, Part::Account, "de").await;
+}
+
+async fn administration_in_every_appearance_in_english(shape: Shape) {
+    visit_for_pictures(shape, Part::Administration, "en").await;
+}
+
+async fn administration_in_every_appearance_in_german(shape: Shape) {
+    visit_for_pictures(shape, Part::Administration, "de").await;
+}
+
+async fn rare_states_in_every_appearance_in_english(shape: Shape) {
+    visit_for_pictures(shape, Part::Rare, "en").await;
+}
+
+async fn rare_states_in_every_appearance_in_german(shape: Shape) {
+    visit_for_pictures(shape, Part::Rare, "de").await;
+}
+
+async fn branded_pages_in_every_appearance_in_english(shape: Shape) {
+    visit_branded_for_pictures(shape, "en").await;
+}
+
+async fn branded_pages_in_every_appearance_in_german(shape: Shape) {
+    visit_branded_for_pictures(shape, "de").await;
+}
+
 on_shapes!(every_page_is_accessible: sqlite Sqlite);
-on_shapes!(every_page_is_accessible_in_every_appearance: ; long: sqlite Sqlite);
+on_shapes!(public_pages_in_every_appearance_in_english: ; long: sqlite Sqlite);
+on_shapes!(public_pages_in_every_appearance_in_german: ; long: sqlite Sqlite);
+on_shapes!(account_pages_in_every_appearance_in_english: ; long: sqlite Sqlite);
+on_shapes!(account_pages_in_every_appearance_in_german: ; long: sqlite Sqlite);
+on_shapes!(administration_in_every_appearance_in_english: ; long: sqlite Sqlite);
+on_shapes!(administration_in_every_appearance_in_german: ; long: sqlite Sqlite);
+on_shapes!(rare_states_in_every_appearance_in_english: ; long: sqlite Sqlite);
+on_shapes!(rare_states_in_every_appearance_in_german: ; long: sqlite Sqlite);
+on_shapes!(branded_pages_in_every_appearance_in_english: ; long: sqlite Sqlite);
+on_shapes!(branded_pages_in_every_appearance_in_german: ; long: sqlite Sqlite);

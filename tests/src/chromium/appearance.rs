@@ -43,13 +43,18 @@ impl Chromium {
             .await;
         match appearance.is_phone {
             true => self.be_a_phone(360).await,
-            false => self.set_window(1280, 800, false).await,
+            false => self.be_a_desktop(1280).await,
         }
     }
 
     /// Makes the window that of a phone, of this width in pixels.
     pub async fn be_a_phone(&self, width: u32) {
         self.set_window(width, 740, true).await;
+    }
+
+    /// Makes the window that of a desktop, of this width in pixels.
+    pub async fn be_a_desktop(&self, width: u32) {
+        self.set_window(width, 800, false).await;
     }
 
     async fn set_window(&self, width: u32, height: u32, is_phone: bool) {

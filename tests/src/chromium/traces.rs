@@ -24,7 +24,9 @@ const MAILED_TOKENS: [&str; 2] = ["token at /verify", "token at /reset"];
 const TRACES: &str = r#"
     const [thirdParty, secrets] = args;
     const [page] = performance.getEntriesByType('navigation');
-    const resources = performance.getEntriesByType('resource').map(entry => entry.name);
+    // A logo may be part of the page.
+    const isRequest = name => !name.startsWith('data:');
+    const resources = performance.getEntriesByType('resource').map(entry => entry.name).filter(isRequest);
     const secretsIn = address => {
         const { pathname, search, hash } = new URL(address);
         const parameters = [search, hash.slice(1)].flatMap(text => [...new URLSearchParams(text)]);
@@ -47,9 +49,9 @@ const TRACES: &str = r#"
 "#;
 
 impl Chromium {
-    /// Expects that the page has this status, and loaded everything from its own origin or that of the third party. That it stored nothing
-    /// that scripts can read later but the anti-forgery token, and has no secret in an address, except the token of the mailed link that was
-    /// opened and the code of an authorization response. And that the console has no error but the status of the page.
+    /// Expects that the page has this status, and loaded everything from its own origin or that of the third party; that it stored nothing
+    /// that scripts can read later but the anti-forgery token; that no address has a secret, except the token of the mailed link that was
+    /// opened and the code of an authorization response; and that the console has no error but the status of the page.
     pub async fn expect_no_trace(&self, third_party: Option<&str>, status: u16) {
         let secrets = [&SECRETS[..], &SECRETS_OF_ADDRESSES].concat();
         let traces = self.run(TRACES, &[json!(third_party), json!(secrets)]).await;

@@ -1,12 +1,24 @@
-//! The way through the pages for administrators.
+//! The pages for administrators.
 
-use super::{DONE, FAILED, SUBMIT, Walk};
+use super::{CHANGED, DONE, FAILED, SUBMIT, Walk};
+use tests::User;
 
 /// Visits the pages for administrators.
-pub(super) async fn administration(walk: &Walk<'_>) {
-    let (world, chromium) = (walk.world, &walk.chromium);
-    let admin = world.user_with_role("admin").await;
-    walk.sign_in(&admin).await;
+pub(super) async fn visit(walk: &Walk<'_>) {
+    let admin = walk.world.user_with_role("admin").await;
+    signing_keys(walk, &admin).await;
+    users(walk, &admin).await;
+    apps(walk, &admin).await;
+    walk.visit("events", "/admin/events").await;
+    walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
+        .await;
+    walk.world.age_sign_ins_of(&admin).await;
+    walk.visit("signing-keys-later", "/admin/keys").await;
+}
+
+async fn signing_keys(walk: &Walk<'_>, admin: &User) {
+    let chromium = &walk.chromium;
+    walk.sign_in(admin).await;
     walk.visit("signing-keys", "/admin/keys").await;
     // The keys can be rotated once in five minutes.
     let button = walk.word("[popovertarget=rotation]", "[popovertarget=retirement-2]");
@@ -18,7 +30,12 @@ pub(super) async fn administration(walk: &Walk<'_>) {
     let news = walk.word("can be rotated in", "zurückgezogen");
     walk.submit(&[], &submit, news).await;
     walk.check(&format!("signing-keys-after-{name}")).await;
-    let user = world.user().await;
+}
+
+async fn users(walk: &Walk<'_>, admin: &User) {
+    let chromium = &walk.chromium;
+    walk.sign_in(admin).await;
+    let user = walk.world.user().await;
     walk.visit("users", "/admin/users").await;
     walk.visit("users-none", "/admin/users?email=nobody%40example.org")
         .await;
@@ -27,22 +44,17 @@ pub(super) async fn administration(walk: &Walk<'_>) {
     chromium.press("[popovertarget=dialog-disable]").await;
     walk.check("user-disable").await;
     let disable = "[popover]:popover-open button.danger";
-    walk.submit(&[], disable, "class=\"success\"").await;
+    walk.submit(&[], disable, CHANGED).await;
     walk.check("user-disabled").await;
     chromium.press("[popovertarget=dialog-set-password]").await;
     walk.submit(&[], disable, DONE).await;
     walk.check("initial-password").await;
-    administration_of_apps(walk).await;
-    walk.visit("events", "/admin/events").await;
-    walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
-        .await;
-    world.age_sign_ins_of(&admin).await;
-    walk.visit("signing-keys-later", "/admin/keys").await;
 }
 
 /// The list of apps, the creation of one with its review and its secret, and its page.
-async fn administration_of_apps(walk: &Walk<'_>) {
+async fn apps(walk: &Walk<'_>, admin: &User) {
     let chromium = &walk.chromium;
+    walk.sign_in(admin).await;
     walk.visit("apps", "/admin/clients").await;
     walk.visit("apps-none", "/admin/clients?type=service&first_party=true")
         .await;

@@ -1,7 +1,7 @@
 //! The pages of an installation with a name, a logo, a color and a captcha of its own, at which apps register themselves.
 
 use super::rare_states::too_many_requests;
-use super::{SUBMIT, Walk};
+use super::{Pictures, SUBMIT, Walk};
 use serde_json::json;
 use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, response};
 
@@ -15,7 +15,12 @@ const CAPTCHA_SCRIPT: &str = r##"
 "##;
 
 /// Visits the pages on which the settings of the installation show.
-pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<Appearance>) {
+pub(super) async fn walk(
+    shape: Shape,
+    language: &'static str,
+    appearances: Vec<Appearance>,
+    pictures: Option<Pictures>,
+) {
     let directory = tempfile::tempdir().unwrap();
     let logo = directory.path().join("logo.svg");
     std::fs::write(&logo, LOGO).unwrap();
@@ -42,6 +47,7 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
         .env("LATCHKEY_RATE_LIMITS", "on");
     let world = world.start().await;
     let walk = Walk {
+        pictures,
         captcha: Some(captcha.url.clone()),
         ..Walk::start(&world, language, appearances).await
     };
@@ -63,8 +69,7 @@ pub(super) async fn walk(shape: Shape, language: &'static str, appearances: Vec<
     if walk.pictures.is_some() {
         too_many_requests(&walk).await;
     }
-    walk.print_slowest();
-    walk.write_contact_sheet().await;
+    walk.end().await;
 }
 
 /// An app that registered itself.

@@ -1,4 +1,4 @@
-//! The states of the pages that few people meet. Only the walk that takes the pictures visits them.
+//! The states of the pages that few people meet. Only the walks that take pictures visit them.
 
 use super::{DONE, FAILED, SUBMIT, Walk};
 use serde_json::json;
@@ -12,10 +12,9 @@ const COMMON_PASSWORD: &str = "password1234";
 const SET_USER: &str = "document.querySelector('input[name=user]').value = args[0]";
 
 /// Visits the rare states.
-pub(super) async fn rare_states(walk: &Walk<'_>) {
+pub(super) async fn visit(walk: &Walk<'_>) {
     let user = walk.world.user().await;
-    walk.chromium.delete_cookies().await;
-    walk.open("/forgot").await;
+    walk.open_as_stranger("/forgot").await;
     walk.submit(&[("#email", WRONG_EMAIL)], SUBMIT, FAILED).await;
     walk.check_expecting("forgot-failed", 422).await;
     walk.sign_in(&user).await;

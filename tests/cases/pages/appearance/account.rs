@@ -1,134 +1,25 @@
-//! The way through the pages and their states.
+//! The account of a user, and the decisions about apps and devices.
 
-use super::administration::administration;
-use super::rare_states::rare_states;
-use super::{DONE, FAILED, SIGNED_IN, SUBMIT, Walk};
+use super::{CHANGED, DONE, FAILED, SIGNED_IN, SUBMIT, Walk};
 use storage::execute;
-use tests::{App, Appearance, Authenticator, PASSWORD, User, World};
+use tests::{App, Authenticator, PASSWORD, User};
 
-const NEW_PASSWORD: &str = "another good password";
-
-/// Visits all pages in one language, and checks each in these appearances.
-pub(super) async fn walk(world: &World, language: &'static str, appearances: Vec<Appearance>) {
-    let walk = Walk::start(world, language, appearances).await;
-    walk.visit("design", "/_design").await;
-    if language == "en" {
-        walk.check_copy_button().await;
-        walk.check_password_script().await;
-    }
-    without_session(&walk).await;
-    mailed_links(&walk).await;
-    required_password(&walk).await;
-    other_sessions(&walk).await;
-
+/// Visits the pages of a user.
+pub(super) async fn visit(walk: &Walk<'_>) {
+    other_sessions(walk).await;
+    let world = walk.world;
     let user = world.sign_up().await;
     let connected_app = world.app().register();
     walk.sign_in(&user).await;
     walk.visit("account-new", "/account").await;
     connected_app.tokens(&user, "posts:read").await;
     walk.visit("account", "/account").await;
-    account(&walk, &user).await;
-    passkeys(&walk, &user).await;
-    two_step(&walk, &user).await;
-    decisions(&walk, &connected_app).await;
+    account(walk, &user).await;
+    passkeys(walk, &user).await;
+    two_step(walk, &user).await;
+    decisions(walk, &connected_app).await;
     world.cli(&["users", "reset-mfa", "--email", &user.email, "--json"], "");
     walk.visit("sign-in-after-end", "/signin").await;
-    administration(&walk).await;
-    if walk.pictures.is_some() {
-        rare_states(&walk).await;
-    }
-    walk.print_slowest();
-}
-
-/// The pages of a browser in which nobody is signed in.
-async fn without_session(walk: &Walk<'_>) {
-    let (world, chromium) = (walk.world, &walk.chromium);
-    for (name, path, status) in [
-        ("front-page", "/", 200),
-        ("sign-up", "/signup", 200),
-        ("sign-in", "/signin", 200),
-        ("forgot", "/forgot", 200),
-        ("invalid-link", "/verify?token=", 400),
-        ("invalid-reset-link", "/reset?token=", 400),
-        ("invalid-authorization", "/authorize?client_id=none", 400),
-        ("signed-out", "/signout", 200),
-        ("not-found", "/nowhere", 404),
-        ("flow-not-found", "/consent?flow=unknown", 400),
-        ("demo", "/demo?code=some-code&state=some-state", 200),
-    ] {
-        walk.visit_expecting(name, path, status).await;
-    }
-    walk.check_front_page().await;
-    let user = world.sign_up().await;
-    let email = ("#email", user.email.as_str());
-    walk.open("/signin").await;
-    walk.submit(&[email, ("#password", "not the password")], SUBMIT, FAILED)
-        .await;
-    walk.check_expecting("sign-in-failed", 401).await;
-    for _ in 0..5 {
-        world.anyone().login(&user.email, "not the password").await;
-    }
-    walk.open("/signin").await;
-    walk.submit(&[email, ("#password", PASSWORD)], SUBMIT, FAILED)
-        .await;
-    walk.check_expecting("sign-in-locked", 429).await;
-    walk.open("/signup").await;
-    walk.submit(&[email, ("#password", PASSWORD)], SUBMIT, FAILED)
-        .await;
-    walk.check_expecting("sign-up-failed", 409).await;
-    walk.open("/forgot").await;
-    walk.submit(&[email], SUBMIT, DONE).await;
-    walk.check("forgot-sent").await;
-    // A form whose cookie is missing.
-    walk.open("/forgot").await;
-    chromium.delete_cookies().await;
-    walk.submit(&[email], SUBMIT, DONE).await;
-    walk.check_expecting("form-forged", 403).await;
-}
-
-/// The pages behind the links in mails.
-async fn mailed_links(walk: &Walk<'_>) {
-    let world = walk.world;
-    let user = world.sign_up().await;
-    let mail = world.mail(&user.email, "Confirm your e-mail address", 1).await;
-    let verify = format!("/verify?token={}", mail.token());
-    let reset = format!("/reset?token={}", world.reset_token(&user.email, 1).await);
-    walk.sign_in(&user).await;
-    walk.visit("verify-signed-in", &verify).await;
-    walk.chromium.delete_cookies().await;
-    walk.visit("verify", &verify).await;
-    walk.submit(&[("#password", "not the password")], SUBMIT, FAILED)
-        .await;
-    walk.check_expecting("verify-failed", 422).await;
-    walk.submit(&[("#password", PASSWORD)], SUBMIT, DONE).await;
-    walk.check("verify-done").await;
-    walk.visit("reset", &reset).await;
-    walk.submit(&[("#new_password", "password1234")], SUBMIT, FAILED)
-        .await;
-    walk.check_expecting("reset-failed", 422).await;
-    walk.submit(&[("#new_password", NEW_PASSWORD)], SUBMIT, DONE)
-        .await;
-    walk.check("reset-done").await;
-}
-
-/// The page on which a user replaces a password that an administrator gave, and the page after the change.
-async fn required_password(walk: &Walk<'_>) {
-    let email = walk.world.fresh_email();
-    let created = walk
-        .world
-        .cli(&["users", "create", "--email", &email, "--json"], "");
-    let initial = created["initial_password"].as_str().unwrap();
-    walk.open("/signin").await;
-    walk.submit(
-        &[("#email", &email), ("#password", initial)],
-        SUBMIT,
-        "id=\"new_password\"",
-    )
-    .await;
-    walk.check("password-required").await;
-    walk.submit(&[("#new_password", NEW_PASSWORD)], SUBMIT, "class=\"success\"")
-        .await;
-    walk.check("sign-in-after-change").await;
 }
 
 /// The account of a user who is signed in elsewhere too, and who ends the other sessions and deletes the account.
@@ -140,7 +31,7 @@ async fn other_sessions(walk: &Walk<'_>) {
     walk.chromium.press("[popovertarget=end-others]").await;
     walk.check("account-end-others").await;
     let button = "form[action='/account/sessions/end-others'] button";
-    walk.submit(&[], button, "class=\"success\"").await;
+    walk.submit(&[], button, CHANGED).await;
     walk.check("account-others-ended").await;
     walk.visit("deletion", "/account/deletion").await;
     walk.submit(&[], SUBMIT, DONE).await;
@@ -160,6 +51,7 @@ async fn account(walk: &Walk<'_>, user: &User) {
 
 async fn passkeys(walk: &Walk<'_>, user: &User) {
     let (world, chromium) = (walk.world, &walk.chromium);
+    walk.sign_in(user).await;
     walk.visit("passkeys-none", "/account/passkeys").await;
     let app = world.app().kind("spa").register();
     walk.visit("consent-with-offer", &app.authorization().path())
