@@ -76,8 +76,8 @@ struct Walk<'w> {
     pictures: Option<Pictures>,
     /// The origin of the captcha service, if there is one.
     captcha: Option<String>,
-    /// The longest time to a first byte, in milliseconds, with its page.
-    slowest: Mutex<(f64, String)>,
+    /// The time to the first byte of each page, in milliseconds.
+    first_bytes: Mutex<Vec<(f64, String)>>,
 }
 
 impl<'w> Walk<'w> {
@@ -92,7 +92,7 @@ impl<'w> Walk<'w> {
             appearances,
             pictures: None,
             captcha: None,
-            slowest: Mutex::default(),
+            first_bytes: Mutex::default(),
         }
     }
 
@@ -152,7 +152,7 @@ async fn every_page_is_accessible(shape: Shape) {
         for part in Part::COMMON {
             part.visit(&walk).await;
         }
-        walk.print_slowest();
+        walk.print_first_bytes();
     }
     drop(world);
     branded::walk(shape, "en", vec![light_desktop, dark_phone], None).await;
