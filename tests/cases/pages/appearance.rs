@@ -1,5 +1,5 @@
 //! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by axe-core, its use of the keyboard,
-//! its console and its requests. The long tier checks every appearance, and takes a picture of each page.
+//! its tables, its console and its requests. The long tier checks every appearance, and takes a picture of each page.
 
 mod account;
 mod administration;
@@ -11,6 +11,7 @@ mod pictures;
 mod public;
 mod rare_states;
 mod scripts;
+mod tables;
 
 use pictures::Pictures;
 use std::sync::Mutex;

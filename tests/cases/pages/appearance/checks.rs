@@ -72,6 +72,7 @@ impl Walk<'_> {
             let overflow = chromium.run(OVERFLOW, &[]).await;
             assert_eq!(overflow, 0, "{what} is wider than {NARROWEST} pixels");
             chromium.appear(appearance).await;
+            self.check_cards(what).await;
         }
         let overflow = chromium.run(OVERFLOW, &[]).await;
         assert_eq!(overflow, 0, "{what} is wider than its window");

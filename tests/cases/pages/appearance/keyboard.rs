@@ -5,7 +5,7 @@ use serde_json::json;
 
 const TAB: &str = "\u{e004}";
 
-/// Leaves the focused element, and begins to record the elements that the Tab key reaches. Returns the number of those that it should reach.
+/// Leaves the focused element, and begins to record the elements that the Tab key reaches. Returns how many it should reach.
 const RECORD: &str = r#"
     document.activeElement.blur();
     // Forms in a closed `details` are not visible.
@@ -14,25 +14,57 @@ const RECORD: &str = r#"
     const isReached = element => element.type !== 'radio' || element ===
         (document.querySelector(`input[name="${element.name}"]:checked`) ?? document.querySelector(`input[name="${element.name}"]`));
     const visible = [...elements].filter(element => element.checkVisibility() && isReached(element));
-    const recording = window.recording = { order: [], reached: new Set(), without_outline: [], end: new AbortController() };
+    const recording = window.recording = { visible, order: [], reached: new Set(), without_outline: [], end: new AbortController() };
     document.addEventListener('focusin', ({ target }) => {
-        recording.order.push(visible.indexOf(target));
+        recording.order.push(target);
         recording.reached.add(target);
         if (getComputedStyle(target).outlineStyle === 'none') recording.without_outline.push(target.outerHTML);
     }, { signal: recording.end.signal });
     return visible.length;
 "#;
 
-/// Ends the recording. Returns the number of reached elements, those without an outline, and how often the focus went back in the page.
-const RESULT: &str = "
-    const { order, reached, without_outline, end } = window.recording;
+/// Ends the recording. Returns the number of reached elements, those without an outline, those that are above the one before them or to the
+/// left of it on the same line, and how often the focus went back in the source of the page.
+const RESULT: &str = r#"
+    const { visible, order, reached, without_outline, end } = window.recording;
     end.abort();
-    const steps_back = order.filter((index, n) => n > 0 && index < order[n - 1]).length;
-    return { reached: reached.size, without_outline, steps_back };
-";
+    const TOLERANCE = 4;
+    const placeOf = (element, dialog) => {
+        // A link may be broken over two lines.
+        const line = element.getClientRects()[0];
+        const ground = (dialog ?? document.documentElement).getBoundingClientRect();
+        const top = line.top - ground.top + (dialog?.scrollTop ?? 0);
+        return { left: line.left - ground.left, top, bottom: top + line.height, row: element.closest('tr, li') };
+    };
+    const follows = (place, former) => {
+        const isOnLine = Math.min(place.bottom, former.bottom) - Math.max(place.top, former.top) > TOLERANCE;
+        const isRight = place.left >= former.left - TOLERANCE;
+        // The cells of a row are read one after the other, and each from its first line to its last.
+        const isNextCell = place.row !== null && place.row === former.row && isRight;
+        return isOnLine ? isRight : place.top > former.top || isNextCell;
+    };
+    // The last place in the page, and in each dialog over it.
+    const last = new Map();
+    const out_of_place = [];
+    let steps_back = 0, index = -1;
+    for (const element of order) {
+        const former_index = index;
+        index = visible.indexOf(element);
+        if (index < former_index) {
+            steps_back += 1;
+            last.clear();
+        }
+        const dialog = element.closest('[popover]');
+        const place = placeOf(element, dialog);
+        if (last.has(dialog) && !follows(place, last.get(dialog))) out_of_place.push(element.outerHTML);
+        last.set(dialog, place);
+    }
+    return { reached: reached.size, without_outline, out_of_place, steps_back };
+"#;
 
 impl Walk<'_> {
-    /// Expects that the Tab key reaches every link, field and button in the order of the page, and that a focused element has an outline.
+    /// Expects that the Tab key reaches every link, field and button in the order of the page, in its source and on the screen, and that a
+    /// focused element has an outline.
     pub(super) async fn check_keyboard(&self, what: &str) {
         let count = self.chromium.run(RECORD, &[]).await.as_u64().unwrap();
         // Between the last element and the first, the focus is outside the page.
@@ -45,10 +77,8 @@ impl Walk<'_> {
             steps_back.as_u64().unwrap() <= 1,
             "{what}: the keyboard does not follow the order of the page: {result}"
         );
-        assert_eq!(
-            result,
-            json!({ "reached": count, "without_outline": [], "steps_back": null }),
-            "{what}"
-        );
+        let expected =
+            json!({ "reached": count, "without_outline": [], "out_of_place": [], "steps_back": null });
+        assert_eq!(result, expected, "{what}");
     }
 }
