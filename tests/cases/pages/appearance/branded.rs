@@ -7,6 +7,13 @@ use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, respo
 
 const LOGO: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#8e24aa"/></svg>"##;
 
+/// A GIF image with one pixel, as text: the first byte after its size counts eight colors, and the one after that is ignored.
+const IMAGE: &str = concat!(
+    "GIF89a\u{1}\0\u{1}\0\u{80}\0",
+    "\0\0\0\u{0b}\u{5d}\u{4e}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    ",\0\0\0\0\u{1}\0\u{1}\0\0\u{3}\u{2}\u{18}\u{9}\0;",
+);
+
 /// A script that fills in the widget as that of a captcha service does.
 const CAPTCHA_SCRIPT: &str = r##"
     for (const widget of document.querySelectorAll("[data-sitekey]")) {
@@ -44,6 +51,7 @@ pub(super) async fn walk(
         .flag("--terms-url", "https://example.org/terms")
         .flag("--privacy-url", "https://example.org/privacy")
         .flag("--client-registration", "open")
+        .flag("--client-id-metadata-documents", "any")
         .env("LATCHKEY_RATE_LIMITS", "on");
     let world = world.start().await;
     let walk = Walk {
@@ -60,6 +68,7 @@ pub(super) async fn walk(
     walk.submit(&fields, SUBMIT, "value=\"allow\"").await;
     walk.check("branded-consent-of-registered-app").await;
     walk.visit("branded-account", "/account").await;
+    described_apps(&walk).await;
     walk.chromium.delete_cookies().await;
     walk.open("/signin").await;
     let fields = [("#email", user.email.as_str()), ("#password", "not the password")];
@@ -70,6 +79,31 @@ pub(super) async fn walk(
         too_many_requests(&walk).await;
     }
     walk.end().await;
+}
+
+/// The consent to apps that describe themselves by a document, one of which has a logo.
+async fn described_apps(walk: &Walk<'_>) {
+    let (documents, images) = (StubServer::start().await, StubServer::start().await);
+    images.answer_raw(&response("200 OK", "Content-Type: image/gif\r\n", IMAGE));
+    let logo = json!({ "logo_uri": format!("{}/logo.gif", images.url) });
+    for (name, members) in [
+        ("branded-consent-of-described-app", json!({})),
+        ("branded-consent-of-described-app-with-logo", logo),
+    ] {
+        let app = App {
+            id: format!("{}/{name}.json", documents.url),
+            secret: None,
+            redirect_uri: CALLBACK.to_owned(),
+        };
+        let mut document =
+            json!({ "client_id": app.id, "client_name": "A described app", "redirect_uris": [CALLBACK] });
+        document
+            .as_object_mut()
+            .unwrap()
+            .extend(members.as_object().unwrap().clone());
+        documents.answer(200, &document.to_string());
+        walk.visit(name, &app.authorization().path()).await;
+    }
 }
 
 /// An app that registered itself.

@@ -1,23 +1,60 @@
 //! The states of the pages that few people meet. Only the walks that take pictures visit them.
 
-use super::{DONE, FAILED, SUBMIT, Walk};
+mod administration;
+
+use super::{DONE, FAILED, SIGNED_IN, SUBMIT, Walk};
 use serde_json::json;
-use tests::{Authenticator, PASSWORD};
+use storage::execute;
+use tests::{Authenticator, PASSWORD, User, parameter};
+use url::Url;
 
 /// An address that browsers accept and the product does not.
 const WRONG_EMAIL: &str = "ann..lee@example.org";
 /// A password that many people have.
 const COMMON_PASSWORD: &str = "password1234";
+const NEW_PASSWORD: &str = "another good password";
+/// The largest number of passkeys of a user.
+const MAX_PASSKEYS: usize = 20;
 /// Names another user in the form, as on a page that was opened before somebody else signed in.
 const SET_USER: &str = "document.querySelector('input[name=user]').value = args[0]";
+/// Fills in an address that is longer than a form may be.
+const SET_LONG_EMAIL: &str = "
+    const form = document.querySelector('main form');
+    form.noValidate = true;
+    form.elements.email.value = 'x'.repeat(66_000);
+";
 
 /// Visits the rare states.
 pub(super) async fn visit(walk: &Walk<'_>) {
     let user = walk.world.user().await;
+    failed_forms(walk, &user).await;
+    another_user(walk).await;
+    changed_address(walk).await;
+    taken_address(walk, &user).await;
+    second_step(walk).await;
+    two_step_off(walk).await;
+    ended_session(walk).await;
+    dropped_cookie(walk).await;
+    many_passkeys(walk).await;
+    failure(walk, &user).await;
+    walk.visit("demo-failed", "/demo?error=access_denied&state=some-state")
+        .await;
+    administration::visit(walk).await;
+}
+
+/// Forms with input that browsers accept and the issuer does not, and the mail with another link.
+async fn failed_forms(walk: &Walk<'_>, user: &User) {
     walk.open_as_stranger("/forgot").await;
     walk.submit(&[("#email", WRONG_EMAIL)], SUBMIT, FAILED).await;
     walk.check_expecting("forgot-failed", 422).await;
-    walk.sign_in(&user).await;
+    walk.open("/forgot").await;
+    walk.chromium.run(SET_LONG_EMAIL, &[]).await;
+    walk.submit(&[], SUBMIT, DONE).await;
+    walk.check_expecting("form-too-large", 413).await;
+    walk.sign_in(user).await;
+    walk.submit(&[], "form[action='/account/email/confirmation'] button", DONE)
+        .await;
+    walk.check("account-link-sent").await;
     walk.open("/account/email").await;
     walk.submit(&[("#email", WRONG_EMAIL)], SUBMIT, FAILED).await;
     walk.check_expecting("email-failed", 422).await;
@@ -25,13 +62,15 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.submit(&[("#new_password", COMMON_PASSWORD)], SUBMIT, FAILED)
         .await;
     walk.check_expecting("password-failed", 422).await;
-    another_user(walk).await;
-    changed_address(walk).await;
-    second_step(walk).await;
 }
 
-/// The decision on a page that named another user.
+/// The forms of a page that named another user.
 async fn another_user(walk: &Walk<'_>) {
+    walk.open("/account/email").await;
+    walk.chromium.run(SET_USER, &[json!("1")]).await;
+    walk.submit(&[("#email", &walk.world.fresh_email())], SUBMIT, DONE)
+        .await;
+    walk.check_expecting("account-user-changed", 409).await;
     let app = walk.world.app().kind("spa").register();
     walk.open(&app.authorization().path()).await;
     walk.chromium.run(SET_USER, &[json!("1")]).await;
@@ -41,23 +80,45 @@ async fn another_user(walk: &Walk<'_>) {
 
 /// The link that confirms a changed address.
 async fn changed_address(walk: &Walk<'_>) {
-    let email = walk.world.fresh_email();
-    walk.open("/account/email").await;
-    walk.submit(&[("#email", &email)], SUBMIT, DONE).await;
-    let mail = walk.world.mail(&email, "Confirm your new e-mail address", 1);
-    let path = format!("/verify?token={}", mail.await.token());
+    let path = requested_change(walk, &walk.world.fresh_email()).await;
     walk.visit("verify-change-signed-in", &path).await;
-    walk.chromium.delete_cookies().await;
+    walk.open_as_stranger("/signin").await;
     walk.visit("verify-change", &path).await;
+}
+
+/// The link that confirms an address which somebody else took meanwhile.
+async fn taken_address(walk: &Walk<'_>, user: &User) {
+    let email = walk.world.fresh_email();
+    walk.sign_in(user).await;
+    let path = requested_change(walk, &email).await;
+    let sign_up = json!({ "email": email, "password": PASSWORD });
+    let created = walk.world.anyone().post("/users").json(&sign_up);
+    created.await.expect(201);
+    walk.open(&path).await;
+    walk.submit(&[], SUBMIT, DONE).await;
+    walk.check_expecting("verify-taken", 409).await;
+}
+
+/// Asks for a change of the user's address. Returns the path of the link that confirms it.
+async fn requested_change(walk: &Walk<'_>, email: &str) -> String {
+    walk.open("/account/email").await;
+    walk.submit(&[("#email", email)], SUBMIT, DONE).await;
+    let mail = walk.world.mail(email, "Confirm your new e-mail address", 1);
+    format!("/verify?token={}", mail.await.token())
+}
+
+/// Enters the password of a user with two-step sign-in.
+async fn enter_password(walk: &Walk<'_>, user: &User) {
+    walk.open_as_stranger("/signin").await;
+    let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
+    walk.submit(&fields, SUBMIT, "id=\"otp\"").await;
 }
 
 /// The second step of another user, and one that has ended.
 async fn second_step(walk: &Walk<'_>) {
     let user = walk.world.user().await;
     let authenticator = Authenticator::enable(walk.world, &user).await;
-    walk.open("/signin").await;
-    let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
-    walk.submit(&fields, SUBMIT, "id=\"otp\"").await;
+    enter_password(walk, &user).await;
     walk.chromium.run(SET_USER, &[json!("1")]).await;
     let code = authenticator.recovery_codes[0].as_str();
     walk.submit(&[("#otp", code)], SUBMIT, FAILED).await;
@@ -66,6 +127,58 @@ async fn second_step(walk: &Walk<'_>) {
     walk.world.cli(&path, "");
     walk.submit(&[("#otp", code)], SUBMIT, "id=\"password\"").await;
     walk.check_expecting("second-step-ended", 400).await;
+}
+
+/// The message that two-step sign-in is off.
+async fn two_step_off(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    let authenticator = Authenticator::enable(walk.world, &user).await;
+    enter_password(walk, &user).await;
+    let code = authenticator.recovery_codes[0].as_str();
+    walk.submit(&[("#otp", code)], SUBMIT, SIGNED_IN).await;
+    walk.open("/account/two-step").await;
+    walk.submit(&[], SUBMIT, DONE).await;
+    walk.check("two-step-is-off").await;
+}
+
+/// The sign-in page after an end that a stranger may have caused, so that it offers a new password.
+async fn ended_session(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    walk.sign_in(&user).await;
+    let change = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
+    let changed = user.call("PUT", "/me/password").json(&change);
+    changed.await.expect(204);
+    walk.visit("sign-in-after-changed-password", "/signin").await;
+}
+
+/// The page for a browser that did not keep the cookie of its new session.
+async fn dropped_cookie(walk: &Walk<'_>) {
+    let app = walk.world.app().kind("spa").register();
+    walk.open_as_stranger(&app.authorization().path()).await;
+    let address: Url = walk.chromium.expect("id=\"password\"").await.parse().unwrap();
+    let flow = parameter(&address, "flow").unwrap();
+    let path = format!("/consent?flow={flow}&signed_in=1");
+    walk.visit_expecting("cookie-dropped", &path, 400).await;
+}
+
+/// The page of a user who can add no further passkey.
+async fn many_passkeys(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    for _ in 0..MAX_PASSKEYS {
+        walk.world.add_passkey(&mut user.browser()).await;
+    }
+    walk.sign_in(&user).await;
+    walk.visit("passkeys-too-many", "/account/passkeys").await;
+}
+
+/// The page of a failure of the service, here because a table is missing.
+async fn failure(walk: &Walk<'_>, user: &User) {
+    walk.sign_in(user).await;
+    let db = walk.world.db().await;
+    execute!(db.writer(), "ALTER TABLE passkeys RENAME TO missing_passkeys").unwrap();
+    walk.visit_expecting("failure", "/account/passkeys", 500).await;
+    execute!(db.writer(), "ALTER TABLE missing_passkeys RENAME TO passkeys").unwrap();
+    db.close().await;
 }
 
 /// The page for a browser whose address has made too many calls. Every page of this address is that one for the rest of the minute.
