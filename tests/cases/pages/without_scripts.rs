@@ -1,5 +1,6 @@
 //! Forms of the account and of administrators in Chromium with JavaScript turned off. The other forms are in the life of an account.
 
+use storage::execute;
 use tests::{Chromium, PASSWORD, SUBMIT, User, World, on_shapes};
 
 const NEW_PASSWORD: &str = "another good password";
@@ -78,6 +79,33 @@ async fn apps_and_devices_are_decided_without_scripts(world: World) {
     visitor.submit(&[], "button[value=allow]", DONE).await;
 }
 
+/// Renames a passkey and removes it, and then removes the password.
+async fn passkeys_replace_the_password_without_scripts(world: World) {
+    let user = world.sign_up_confirmed().await;
+    world.add_passkey(&mut user.browser()).await;
+    let kept = world.add_passkey(&mut user.browser()).await;
+    let visitor = Visitor::sign_in(&world, &user).await;
+    visitor.open("/account/passkeys").await;
+    visitor.chromium.press("summary").await;
+    let rename = "details[open] form[action='/account/passkeys/name'] button";
+    let name = [("details[open] [name=name]", "The lost phone")];
+    visitor.submit(&name, rename, CHANGED).await;
+    visitor.chromium.expect("The lost phone").await;
+    visitor.chromium.press("summary").await;
+    let remove = "details[open] form[action='/account/passkeys/removal'] button";
+    visitor.submit(&[], remove, "The passkey is removed").await;
+    assert!(!visitor.chromium.source().await.contains("The lost phone"));
+
+    // As if the session had begun with a passkey.
+    let sign_in = "UPDATE sessions SET amr = 'passkey' WHERE user_id = $1";
+    execute!(world.db().await.writer(), sign_in, user.id).unwrap();
+    kept.sign_in(&mut world.browser()).await;
+    visitor.open("/account/passkeys").await;
+    visitor.chromium.press("[popovertarget=password-removal]").await;
+    let remove = "[popover]:popover-open form[action='/account/password/removal'] button";
+    visitor.submit(&[], remove, "Your password is removed").await;
+}
+
 async fn administrators_need_no_scripts(world: World) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     let visitor = Visitor::sign_in(&world, &admin).await;
@@ -119,6 +147,66 @@ async fn administrators_need_no_scripts(world: World) {
     visitor.submit(&[], select, "value=\"failure\" selected").await;
 }
 
+/// Retires a key, ends the access of an app and the session of a user, and changes an app.
+async fn administrators_end_access_without_scripts(world: World) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let app = world.app().kind("web").register();
+    app.tokens(&user, "posts:read").await;
+    let visitor = Visitor::sign_in(&world, &admin).await;
+    visitor.open("/admin/keys").await;
+    visitor.chromium.press("[popovertarget=retirement-2]").await;
+    let retire = "[popover]:popover-open form[action='/admin/keys/retire'] button";
+    visitor.submit(&[], retire, "was retired as compromised").await;
+
+    visitor.open(&format!("/admin/users/{}", user.id)).await;
+    let end_session = "form:has([value=end-session]) button";
+    let ended = "The user is not signed in anywhere.";
+    visitor.submit(&[], end_session, ended).await;
+    let revoke_consent = "form:has([value=revoke-consent]) button";
+    let revoked = "No app has access to this account.";
+    visitor.submit(&[], revoke_consent, revoked).await;
+
+    visitor.open(&format!("/admin/clients/{}", app.id)).await;
+    let press = async |dialog: &str| {
+        let button = format!("[popovertarget=dialog-{dialog}]");
+        visitor.chromium.press(&button).await;
+    };
+    let confirm = "[popover]:popover-open button[type=submit]";
+    press("rotate-secret").await;
+    visitor.submit(&[], confirm, DONE).await;
+    visitor.submit(&[], "a.button", "dialog-disable").await;
+    press("disable").await;
+    visitor.submit(&[], confirm, "dialog-enable").await;
+    press("enable").await;
+    visitor.submit(&[], confirm, "dialog-disable").await;
+}
+
+async fn lists_are_filtered_without_scripts(world: World) {
+    let admin = world.user_with_role("admin").await;
+    let visitor = Visitor::sign_in(&world, &admin).await;
+    let filter = "form[role=search] button";
+    for (path, field, value) in [
+        ("/admin/users", "role", "editor"),
+        ("/admin/users", "disabled", "true"),
+        ("/admin/clients", "type", "service"),
+        ("/admin/clients", "first_party", "false"),
+        ("/admin/events", "name", "authn_login_fail"),
+    ] {
+        visitor.open(path).await;
+        let option = format!("select#{field} option[value={value}]");
+        visitor.chromium.press(&option).await;
+        let selected = format!("value=\"{value}\" selected");
+        visitor.submit(&[], filter, &selected).await;
+    }
+    visitor.open("/admin/events").await;
+    visitor.chromium.press("form[role=search] summary").await;
+    let none = [("#trace_id", "none")];
+    visitor.submit(&none, filter, "class=\"empty\"").await;
+}
+
 on_shapes!(the_account_is_changed_without_scripts: ; long: sqlite Sqlite);
+on_shapes!(passkeys_replace_the_password_without_scripts: ; long: sqlite Sqlite);
+on_shapes!(administrators_end_access_without_scripts: ; long: sqlite Sqlite);
+on_shapes!(lists_are_filtered_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(apps_and_devices_are_decided_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(administrators_need_no_scripts: ; long: sqlite Sqlite);
