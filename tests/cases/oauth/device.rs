@@ -6,6 +6,7 @@ mod independent_clients;
 mod polling;
 mod registration;
 
+use super::consent::follow;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tests::{
@@ -231,7 +232,31 @@ async fn an_installation_without_devices_says_so(shape: Shape) {
     assert_eq!(metadata["grant_types_supported"].as_array().unwrap().len(), 3);
 }
 
+/// A user who finds somebody else signed in can use another account, and goes on with the code.
+async fn another_account_can_be_used_for_a_device(world: SharedWorld) {
+    let (alice, app) = user_and_app(&world).await;
+    let (bob, device) = (world.user().await, app.device(&world.anyone(), SCOPE).await);
+    let mut browser = alice.browser();
+    let page = browser.enter_user_code(&device.user_code).await;
+    assert!(page.visible_text().contains(&alice.email), "{}", page.reply);
+    let not_you = page.links().into_iter().find(|link| link.path() == "/signin");
+    let form = browser.open(not_you.unwrap().as_str()).await;
+    let fields = [("email", bob.email.as_str()), ("password", &bob.password)];
+    let signed_in = browser.submit(&form, &fields).await;
+    let page = follow(&mut browser, signed_in.location().unwrap().as_str()).await;
+    let csrf = page.hidden("csrf").unwrap();
+    let page = browser.submit(&page, &[("csrf", &csrf)]).await;
+    let words = page.visible_text();
+    for expected in [&bob.email, &device.user_code] {
+        assert!(words.contains(expected), "{expected} is not on the page: {words}");
+    }
+    browser.submit(&page, &[("decision", "allow")]).await;
+    let tokens = Tokens::parse(device.poll(&world.anyone()).await);
+    assert_eq!(tokens.claims()["sub"], bob.id.to_string());
+}
+
 on_every_shape!(
+    another_account_can_be_used_for_a_device,
     a_device_gets_tokens_once_its_user_allows_it,
     a_denied_device_gets_nothing,
     codes_are_neither_stored_nor_logged,

@@ -79,6 +79,37 @@ async fn apps_and_devices_are_decided_without_scripts(world: World) {
     visitor.submit(&[], "button[value=allow]", DONE).await;
 }
 
+/// Follows the link for another user on the pages that decide about an app and about a device.
+async fn another_account_is_used_without_scripts(world: World) {
+    let (alice, bob) = (world.user().await, world.user().await);
+    let callback = format!("{}/demo", world.base());
+    let app = world.app().kind("web").redirect_uri(&callback).register();
+    let device_app = world.app().kind("native").option(&["--device"]).register();
+    let device = device_app.device(&world.anyone(), "posts:read").await;
+    let visitor = Visitor::sign_in(&world, &alice).await;
+    let not_you = "main a[href^='/signin?flow=']";
+    let shown = |user: &User| format!("<bdi>{}</bdi>", user.email);
+
+    visitor.open(&app.authorization().path()).await;
+    visitor.chromium.expect(&shown(&alice)).await;
+    visitor.submit(&[], not_you, "id=\"password\"").await;
+    let fields = [("#email", bob.email.as_str()), ("#password", PASSWORD)];
+    visitor.submit(&fields, SUBMIT, &shown(&bob)).await;
+    visitor
+        .submit(&[], "button[value=allow]", "Authorization code received")
+        .await;
+
+    visitor
+        .open(&format!("/device?user_code={}", device.user_code))
+        .await;
+    visitor.submit(&[], SUBMIT, "value=\"allow\"").await;
+    visitor.submit(&[], not_you, "id=\"password\"").await;
+    let fields = [("#email", alice.email.as_str()), ("#password", PASSWORD)];
+    visitor.submit(&fields, SUBMIT, "id=\"user_code\"").await;
+    visitor.submit(&[], SUBMIT, "value=\"allow\"").await;
+    visitor.chromium.expect(&shown(&alice)).await;
+}
+
 /// Renames a passkey and removes it, and then removes the password.
 async fn passkeys_replace_the_password_without_scripts(world: World) {
     let user = world.sign_up_confirmed().await;
@@ -205,6 +236,7 @@ async fn lists_are_filtered_without_scripts(world: World) {
 }
 
 on_shapes!(the_account_is_changed_without_scripts: ; long: sqlite Sqlite);
+on_shapes!(another_account_is_used_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(passkeys_replace_the_password_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(administrators_end_access_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(lists_are_filtered_without_scripts: ; long: sqlite Sqlite);
