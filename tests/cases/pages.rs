@@ -20,6 +20,7 @@ mod links;
 mod passkey_offer;
 mod passkeys;
 mod password_fields;
+mod password_verdicts;
 mod passwordless;
 mod recent_sign_in;
 mod sign_in;
