@@ -1,4 +1,4 @@
-//! The theme of the pages, the window and its pictures.
+//! The theme of the pages, the time zone, the window and its pictures.
 
 use super::Chromium;
 use base64::Engine as _;
@@ -45,6 +45,12 @@ impl Chromium {
             true => self.be_a_phone(360).await,
             false => self.be_a_desktop(1280).await,
         }
+    }
+
+    /// Puts the browser into this time zone, such as `Asia/Kolkata`. It holds from the next page on.
+    pub async fn be_in_time_zone(&self, zone: &str) {
+        self.devtools("Emulation.setTimezoneOverride", json!({ "timezoneId": zone }))
+            .await;
     }
 
     /// Makes the window that of a phone, of this width in pixels.
