@@ -92,8 +92,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .merge(device_pages)
         .merge(passkey_pages)
         .merge(sign_up_pages)
-        // Not for a method that a path does not support: its response would keep the address of the redirect.
-        .route_layer(from_fn_with_state(policy, redirects::to_base_host));
+        .layer(from_fn_with_state(policy, redirects::to_base_host));
     let calls_with_pages = OpenApiRouter::new()
         .routes(routes!(keys::list))
         .routes(routes!(security_events::list))

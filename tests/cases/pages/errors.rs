@@ -66,13 +66,14 @@ async fn a_path_that_takes_only_forms_has_a_page_in_a_browser(world: SharedWorld
         .collect();
     assert!(paths.len() > 10, "{paths:?}");
     for path in &paths {
-        for host in ["localhost", "127.0.0.1"] {
-            let base = world.base().replace("localhost", host);
-            let page = browser.open(&format!("{base}{path}")).await;
-            expect_error_page(&page, 405, "This page does not open by its address");
-            assert_eq!(page.reply.header("allow"), "POST, OPTIONS", "{}", page.reply);
-            assert!(!page.reply.has("location"), "{}", page.reply);
-        }
+        let page = browser.open(path).await;
+        expect_error_page(&page, 405, "This page does not open by its address");
+        assert_eq!(page.reply.header("allow"), "POST, OPTIONS", "{}", page.reply);
+        // Under another name of the host, where other addresses lead to the base URL.
+        let elsewhere = world.base().replace("localhost", "127.0.0.1");
+        let page = browser.open(&format!("{elsewhere}{path}")).await;
+        assert_eq!(page.reply.status, 405, "{}", page.reply);
+        assert!(!page.reply.has("location"), "{}", page.reply);
         let refused = anyone.get(path).await.expect_error(405, "method_not_allowed");
         assert_eq!(refused.header("allow"), "POST, OPTIONS", "{refused}");
         let problem = anyone.get(path).header("accept", "application/problem+json");

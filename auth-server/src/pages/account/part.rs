@@ -22,7 +22,12 @@ pub(in crate::pages) struct Part<T> {
 impl<T> Part<T> {
     /// Returns the part of a list with this number, counted from 1, or the last part if the list has fewer. `item` prepares an item for the
     /// page. `name` is the parameter of the account page with the number, and the id of the heading above the list.
-    pub(in crate::pages) fn of<'a, S>(list: &'a [S], number: usize, name: &str, item: impl Fn(&'a S) -> T) -> Self {
+    pub(in crate::pages) fn of<'a, S>(
+        list: &'a [S],
+        number: usize,
+        name: &str,
+        item: impl Fn(&'a S) -> T,
+    ) -> Self {
         let count = list.len().div_ceil(PART_SIZE).max(1);
         let number = number.clamp(1, count);
         let path = |number: usize| {

@@ -34,12 +34,12 @@ const RESULT: &str = r#"
         const line = element.getClientRects()[0];
         const ground = (dialog ?? document.documentElement).getBoundingClientRect();
         const top = line.top - ground.top + (dialog?.scrollTop ?? 0);
-        return { left: line.left - ground.left, top, bottom: top + line.height, row: element.closest('tr, li') };
+        return { left: line.left - ground.left, top, bottom: top + line.height, row: element.closest('tr, li, .columns') };
     };
     const follows = (place, former) => {
         const isOnLine = Math.min(place.bottom, former.bottom) - Math.max(place.top, former.top) > TOLERANCE;
         const isRight = place.left >= former.left - TOLERANCE;
-        // The cells of a row are read one after the other, and each from its first line to its last.
+        // The cells of a row and the columns of a page are read one after the other, and each from its first line to its last.
         const isNextCell = place.row !== null && place.row === former.row && isRight;
         return isOnLine ? isRight : place.top > former.top || isNextCell;
     };
