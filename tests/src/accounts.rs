@@ -17,6 +17,7 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use storage::db::Tx;
 use storage::execute;
 use tokio::sync::OnceCell;
 
@@ -121,11 +122,29 @@ impl World {
     }
 
     /// Signs up a new user and signs in.
+    pub async fn sign_up_and_log_in(&self) -> User {
+        let email = self.fresh_email();
+        self.create_account(&email).await;
+        self.log_in(&email, PASSWORD).await
+    }
+
+    /// Signs up a new user. The session is written to the database, as by [`World::user`].
     pub async fn sign_up(&self) -> User {
         let email = self.fresh_email();
+        let id = self.create_account(&email).await;
+        let db = self.db().await;
+        let mut tx = db.begin().await.unwrap();
+        let user = self.start_session(&mut tx, id, &email).await;
+        tx.commit().await.unwrap();
+        db.close().await;
+        user
+    }
+
+    /// Signs up a user with the default password. Returns the id.
+    async fn create_account(&self, email: &str) -> i64 {
         let body = json!({ "email": email, "password": PASSWORD });
-        self.anyone().post("/users").json(&body).await.expect(201);
-        self.log_in(&email, PASSWORD).await
+        let reply = self.anyone().post("/users").json(&body).await.expect(201);
+        reply.json()["id"].as_i64().unwrap()
     }
 
     /// Signs up a new user, confirms the e-mail address and signs in.
@@ -151,7 +170,7 @@ impl World {
 
     /// Creates a signed-in user with the password [`PASSWORD`]. The account and the session are written to the database with a hash that is
     /// computed once, because the hashes of sign-ups and sign-ins would take a quarter of the processor time of all tests. No mail is
-    /// sent. For tests of sign-up, of sign-in and of settings for them there is [`World::sign_up`].
+    /// sent. For tests of sign-up there is [`World::sign_up`], and for those of sign-in [`World::sign_up_and_log_in`].
     pub async fn user(&self) -> User {
         self.user_with_role("user").await
     }
@@ -167,26 +186,48 @@ impl World {
                 change_required: false,
             },
         };
+        let db = self.db().await;
+        let mut tx = db.begin().await.unwrap();
+        let created = accounts::create(&mut tx, &new, &self.context()).await.unwrap();
+        let user = self.start_session(&mut tx, created.id, &email).await;
+        tx.commit().await.unwrap();
+        db.close().await;
+        user
+    }
+
+    /// Starts this many sessions of a user who has the default password, as [`World::user`] does.
+    pub async fn start_sessions(&self, user: &User, count: usize) -> Vec<User> {
+        let (db, mut started) = (self.db().await, Vec::new());
+        let mut tx = db.begin().await.unwrap();
+        for _ in 0..count {
+            started.push(self.start_session(&mut tx, user.id, &user.email).await);
+        }
+        tx.commit().await.unwrap();
+        db.close().await;
+        started
+    }
+
+    /// Writes a session of a user with the default password to the database.
+    async fn start_session(&self, tx: &mut Tx, user_id: i64, email: &str) -> User {
         let lifetimes = Lifetimes {
             idle: Duration::from_hours(1),
             absolute: Duration::from_hours(12),
         };
-        let context = RequestContext {
+        let methods = AuthenticationMethods::Password;
+        let started = sessions::start(tx, user_id, methods, lifetimes, &self.context()).await;
+        let (sid, _) = started.unwrap();
+        self.register_secret(PASSWORD);
+        self.register_secret(sid.expose());
+        self.signed_in(user_id, email, PASSWORD, sid.expose())
+    }
+
+    /// The context of a request that comes from the address of this test.
+    fn context(&self) -> RequestContext {
+        RequestContext {
             now: self.now(),
             address: Some(IpAddr::V4(self.anyone().address())),
             ..RequestContext::of_command(Clock::default())
-        };
-        let db = self.db().await;
-        let mut tx = db.begin().await.unwrap();
-        let user = accounts::create(&mut tx, &new, &context).await.unwrap();
-        let methods = AuthenticationMethods::Password;
-        let started = sessions::start(&mut tx, user.id, methods, lifetimes, &context);
-        let (sid, _) = started.await.unwrap();
-        tx.commit().await.unwrap();
-        db.close().await;
-        self.register_secret(PASSWORD);
-        self.register_secret(sid.expose());
-        self.signed_in(user.id, &email, PASSWORD, sid.expose())
+        }
     }
 
     /// Makes the sign-ins of a user look eleven minutes old, after which the pages for changes require another sign-in.

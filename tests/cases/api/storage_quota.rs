@@ -42,7 +42,7 @@ async fn counted(world: &World, user: &User) -> i64 {
 
 async fn a_user_stores_as_much_as_the_quota(shape: Shape) {
     let world = world_with_quota(shape, "20KiB").await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let editor = world.user_with_role("editor").await;
     let of_bob = bob.publish("A post").await;
     let first = post_of(&ann, 10_240).await.expect(201);
@@ -93,7 +93,7 @@ async fn a_user_stores_as_much_as_the_quota(shape: Shape) {
 
 async fn concurrent_writes_stay_within_the_quota_together(shape: Shape) {
     let world = world_with_quota(shape, "64KiB").await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     // On every shape with several processes, at each of them.
     let callers = world.at_each_api(&ann);
     let post = |n: usize| {
@@ -141,7 +141,7 @@ fn replies_location(replies: &[Reply], n: usize) -> &str {
 /// The texts of a request come with each of its repetitions.
 async fn a_key_stores_none_of_the_texts_of_its_request(shape: Shape) {
     let world = world_with_quota(shape, "1GiB").await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = "\u{1f600}".repeat(100_000);
     let post = || {
         ann.post("/posts")
@@ -171,7 +171,7 @@ async fn a_key_stores_none_of_the_texts_of_its_request(shape: Shape) {
 
 async fn erased_accounts_and_expired_keys_count_no_more(shape: Shape) {
     let mut world = world_with_quota(shape, "1GiB").await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let post = ann.publish("A post").await;
     for n in 0..3 {
         let draft = json!({ "title": "A draft", "body": "Its text" });

@@ -31,10 +31,7 @@ async fn a_user_has_at_most_a_hundred_sessions(world: SharedWorld) {
     let theirs = world.app().register();
     let tokens = ours.tokens(&ann, "openid posts:read").await;
     let of_third = theirs.tokens(&ann, "posts:read").await;
-    let second = world.log_in(&ann.email, PASSWORD).await;
-    for _ in 2..100 {
-        world.log_in(&ann.email, PASSWORD).await;
-    }
+    let second = world.start_sessions(&ann, 99).await.swap_remove(0);
     ann.get("/me").await.expect(200);
     let statuses = run_concurrently(4, |_| {
         let login = world.anyone().login(&ann.email, PASSWORD);
@@ -68,12 +65,10 @@ async fn a_user_has_at_most_a_hundred_sessions(world: SharedWorld) {
 async fn the_session_that_is_unused_for_the_longest_time_makes_room(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let oldest = world.user().await;
-    let second = world.log_in(&oldest.email, PASSWORD).await;
+    let second = world.start_sessions(&oldest, 1).await.swap_remove(0);
     world.advance(Duration::from_secs(120));
     use_session(&world, &oldest).await;
-    for _ in 2..100 {
-        world.log_in(&oldest.email, PASSWORD).await;
-    }
+    world.start_sessions(&oldest, 98).await;
     world.log_in(&oldest.email, PASSWORD).await;
     second.get("/me").await.expect_error(401, "unauthenticated");
     oldest.get("/me").await.expect(200);
@@ -241,7 +236,7 @@ async fn session_lifetimes_are_configurable(shape: Shape) {
         .flag("--session-idle", "5m")
         .env("LATCHKEY_SESSION_MAX", "8m");
     let world = setup.start().await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.sign_up_and_log_in().await, world.sign_up_and_log_in().await);
     world.advance(Duration::from_secs(299));
     use_session(&world, &ann).await;
     world.advance(Duration::from_secs(2));

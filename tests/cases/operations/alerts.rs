@@ -100,9 +100,9 @@ async fn five_lockouts_in_five_minutes_raise_an_alert(shape: Shape) {
 async fn attempts_on_one_account_from_five_networks_raise_an_alert(shape: Shape) {
     let world = builder_with_metrics(shape).clock().start().await;
     let (ann, bob, carl) = (
-        world.sign_up().await,
-        world.sign_up().await,
-        world.sign_up().await,
+        world.sign_up_and_log_in().await,
+        world.sign_up_and_log_in().await,
+        world.sign_up_and_log_in().await,
     );
     let from = |address: &str| world.anyone().with("x-forwarded-for", address);
     for n in 1..=3 {
@@ -165,7 +165,7 @@ async fn alerts_lost_in_a_crash_are_raised_by_the_next_process(shape: Shape) {
 
 async fn all_programs_count_requests_and_events(shape: Shape) {
     let world = builder_with_metrics(shape).start().await;
-    let ann = world.sign_up().await;
+    let ann = world.sign_up_and_log_in().await;
     for _ in 0..3 {
         ann.get("/me").await.expect(200);
     }

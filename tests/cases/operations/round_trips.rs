@@ -19,7 +19,7 @@ use tests::{App, Call, Caller, Exchange, Post, Reply, Shape, SharedWorld, User, 
 /// The requests of a route before the measured ones. Each connection prepares a statement at its first use.
 const WARM_UP: usize = 3;
 /// The measured requests of a route, of which the median counts. An odd number.
-const MEASURED: usize = 5;
+const MEASURED: usize = 3;
 /// A route that differs from its row is measured this many times, and fails if it differs each time. A busy machine
 /// decides which connection runs which statement, so several measured requests may prepare statements.
 const ATTEMPTS: usize = 3;

@@ -442,7 +442,10 @@ async fn answered_requests_are_recorded_even_if_the_process_is_killed(mut world:
 }
 
 async fn administrators_read_events_page_by_page(world: World) {
-    let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (ann, admin) = (
+        world.sign_up_and_log_in().await,
+        world.user_with_role("admin").await,
+    );
     for _ in 0..21 {
         let body = json!({ "email": ann.email, "password": PASSWORD });
         world.anyone().post("/login").json(&body).await.expect(200);
@@ -548,7 +551,7 @@ async fn events_are_deleted_after_their_retention_time(shape: Shape) {
         .flag("--events-kept", "2h")
         .start()
         .await;
-    let ann = world.sign_up().await;
+    let ann = world.sign_up_and_log_in().await;
     let count = async |world: &World, email: &str| {
         let query = "SELECT e.id FROM security_events e JOIN users u ON u.id = e.user_id WHERE u.email = $1";
         let db = world.db().await;
@@ -563,7 +566,7 @@ async fn events_are_deleted_after_their_retention_time(shape: Shape) {
     world.stop().await;
     world.advance(Duration::from_secs(3600));
     world.restart().await;
-    let bob = world.sign_up().await;
+    let bob = world.sign_up_and_log_in().await;
     world.stop().await;
     world.advance(Duration::from_secs(3660));
     world.restart().await;

@@ -405,7 +405,10 @@ async fn every_secret_may_be_in_a_file(shape: Shape) {
     assert!(database.exists());
     let ready = world.anyone().get("/readyz").await.expect(200).json();
     assert_eq!(ready["checks"]["redis"], "ok", "{ready}");
-    let (ann, app) = (world.sign_up().await, world.app().register_by_command());
+    let (ann, app) = (
+        world.sign_up_and_log_in().await,
+        world.app().register_by_command(),
+    );
     mail.wait_until_received(1, || {}).await;
     assert_eq!(mail.received()[0].to, std::slice::from_ref(&ann.email));
     let tokens = app.tokens(&ann, "posts:read").await;

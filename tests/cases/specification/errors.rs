@@ -9,7 +9,7 @@ use url::Url;
 /// body, "used for the missing idempotency key", independent of `Accept`. Latchkey's choice: it precedes the
 /// 401.
 async fn a_payment_without_idempotency_key_answers_400(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = json!({ "amount": 1250, "currency": "EUR" });
     for caller in [
         Caller::clone(&ann),
@@ -39,7 +39,7 @@ async fn unauthenticated_requests_answer_401(world: SharedWorld) {
 
 /// 7, status 401: "also wrong credentials at login (empty body)".
 async fn wrong_credentials_at_login_answer_401_with_an_empty_body(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for (email, password) in [(ann.email.as_str(), WRONG), ("nobody@example.org", PASSWORD)] {
         let reply = world.anyone().login(email, password).await.expect(401);
         assert!(reply.body.is_empty(), "{reply}");
@@ -50,7 +50,7 @@ async fn wrong_credentials_at_login_answer_401_with_an_empty_body(world: SharedW
 /// 7, status 404: "Post … does not exist"; Latchkey's choice: a draft is reported as missing to callers that
 /// may not read it.
 async fn a_post_that_does_not_exist_answers_404(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let draft = ann.draft("A draft").await;
     let missing = bob.get(NO_POST).await.expect_error(404, "not_found");
     let hidden = bob.get(&draft.path).await.expect_error(404, "not_found");
@@ -60,7 +60,7 @@ async fn a_post_that_does_not_exist_answers_404(world: SharedWorld) {
 
 /// 7, status 404: "(or parent post of a comment) does not exist".
 async fn comments_of_a_post_that_does_not_exist_answer_404(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let comment = ann.comment(&post, "A comment").await;
     ann.delete(&post.path).await.expect(204);
@@ -77,7 +77,7 @@ async fn comments_of_a_post_that_does_not_exist_answer_404(world: SharedWorld) {
 /// 7, status 409: "Explicit business conflict"; Latchkey's choice: signing up with an address that has an
 /// account.
 async fn a_business_conflict_answers_409(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let body = json!({ "email": ann.email, "password": PASSWORD });
     let reply = world.anyone().post("/users").json(&body).await;
     reply.expect_error(409, "email_taken");
@@ -86,7 +86,7 @@ async fn a_business_conflict_answers_409(world: SharedWorld) {
 /// 7, status 412: "`If-Match` tag does not match the current version of the post. The client re-reads, merges
 /// and replays".
 async fn a_stale_tag_answers_412(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A title").await;
     let edit = |tag: &str, members: Value| ann.patch(&post.path).header("if-match", tag).json(&members);
     let one_tab = edit(&post.etag, json!({ "title": "Another title" })).await;
@@ -104,7 +104,7 @@ async fn a_stale_tag_answers_412(world: SharedWorld) {
 
 /// 7, status 422: "Validation failure on write"; Latchkey's choice: `errors` lists each invalid member.
 async fn a_validation_failure_on_write_answers_422(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let call = ann
         .post("/posts")
         .json(&json!({ "title": "", "status": "archived" }));
@@ -118,7 +118,7 @@ async fn a_validation_failure_on_write_answers_422(world: SharedWorld) {
 
 /// 7, status 422: "including an unknown body field".
 async fn an_unknown_body_field_answers_422(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let login = json!({ "email": ann.email, "password": PASSWORD, "remember": true });
     let reply = world.anyone().post("/login").json(&login).await;
     reply.expect_validation_errors(&["/remember"]);
@@ -130,7 +130,7 @@ async fn an_unknown_body_field_answers_422(world: SharedWorld) {
 
 /// 7, status 428: "PATCH sent without `If-Match`".
 async fn a_patch_without_if_match_answers_428(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let call = ann.patch(&post.path).json(&json!({ "title": "Changed" }));
     call.await.expect_error(428, "precondition_required");
@@ -138,7 +138,7 @@ async fn a_patch_without_if_match_answers_428(world: SharedWorld) {
 
 /// 7, body shapes, stable JSON error: "`code`, `message`, `correlationId`".
 async fn the_stable_json_error_has_three_members(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let post = ann.publish("A post").await;
     let anyone = world.anyone();
     for (call, status, code) in [
@@ -189,7 +189,7 @@ async fn the_problem_style_body_has_type_title_and_status(world: SharedWorld) {
 /// 7: "the response given to a blocked login after lockout" is Latchkey's choice: 429 with `Retry-After`.
 async fn a_blocked_login_answers_429(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     fail(&world.anyone(), &ann.email, 5).await;
     for password in [WRONG, PASSWORD] {
         let reply = world.anyone().login(&ann.email, password).await;

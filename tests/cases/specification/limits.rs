@@ -9,7 +9,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// 8, page size: "20 items", "GET /posts".
 async fn a_page_of_posts_has_20_items(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     for n in 0..21 {
         ann.publish(&format!("Post {n}")).await;
     }
@@ -25,7 +25,7 @@ async fn failed_logins_are_limited_to_5_in_15_minutes(shape: Shape) {
         .flag("--trusted-proxies", "127.0.0.1")
         .start()
         .await;
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let here = world.anyone();
     fail(&here, &ann.email, 5).await;
     here.login(&ann.email, PASSWORD)
@@ -57,7 +57,7 @@ async fn access_tokens_are_accepted_for_10_minutes(shape: Shape) {
 
 /// 8, maximum request body size: Latchkey's choice: 1 MiB for posts, 64 KiB elsewhere.
 async fn request_bodies_have_a_maximum_size(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let of = |size: usize| json!({ "title": "A title", "body": "x".repeat(size) });
     ann.post("/posts")
         .json(&of(1 << 20))

@@ -17,7 +17,7 @@ async fn payments_of(caller: &tests::Caller) -> usize {
 /// 4.4, create payment: "Header `Idempotency-Key` (required, string); JSON body"; "201 with `{ id, status }`
 /// where status is `created`". Latchkey's choice: no other members, and a `Location`.
 async fn create_payment_answers_201_with_id_and_status(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let call = ann
         .post("/payments")
         .header("idempotency-key", "a-key")
@@ -38,7 +38,7 @@ async fn create_payment_answers_201_with_id_and_status(world: SharedWorld) {
 
 /// 4.4, create payment: "400 with a problem-style body when the header is missing".
 async fn create_payment_without_the_header_answers_400_with_a_problem_style_body(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let reply = ann.post("/payments").json(&body()).await.expect(400);
     let problem = reply.json();
     let reference = problem["type"].as_str().unwrap();
@@ -51,7 +51,7 @@ async fn create_payment_without_the_header_answers_400_with_a_problem_style_body
 
 /// 4.4, rule 1: "The first call with a key performs the creation and stores its result under that key."
 async fn the_first_call_with_a_key_performs_the_creation(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let made = ann.payment("a-key", &body()).await.expect(201);
     let read = ann.get(made.header("location")).await.expect(200).json();
     for (name, value) in body().as_object().unwrap() {
@@ -62,7 +62,7 @@ async fn the_first_call_with_a_key_performs_the_creation(world: SharedWorld) {
 
 /// 4.4, rule 2: "A later call with the same key returns 201 with the stored result and creates nothing new."
 async fn a_later_call_with_the_same_key_returns_the_stored_result(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let made = ann.payment("a-key", &body()).await.expect(201);
     for _ in 0..5 {
         let later = ann.payment("a-key", &body()).await.expect(201);
@@ -78,7 +78,7 @@ async fn a_later_call_with_the_same_key_returns_the_stored_result(world: SharedW
 /// 4.4, rule 3: "Behaviour when the same key arrives with a different body" is Latchkey's choice: 422
 /// without creating a payment.
 async fn the_same_key_with_a_different_body_is_rejected(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     ann.payment("a-key", &body()).await.expect(201);
     let mut other = body();
     other["amount"] = json!(1251);
@@ -90,7 +90,7 @@ async fn the_same_key_with_a_different_body_is_rejected(world: SharedWorld) {
 /// 2 and 3: "`status` is `created` on creation"; Latchkey's choice: captured, then refunded in part, then in
 /// full; or canceled.
 async fn a_payment_is_created_captured_refunded_or_canceled(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let (paid, abandoned) = (ann.pay(1000).await, ann.pay(1000).await);
     for (payment, act, members, status) in [
         (&paid, "captures", json!({}), "captured"),
@@ -106,7 +106,7 @@ async fn a_payment_is_created_captured_refunded_or_canceled(world: SharedWorld) 
 
 /// 7, status 409: "Explicit business conflict"; Latchkey's choice: a transition from another state.
 async fn a_transition_from_another_state_answers_409(world: SharedWorld) {
-    let ann = world.sign_up().await;
+    let ann = world.user().await;
     let payment = ann.pay(1000).await;
     ann.transition(&payment, "cancellations", &json!({}))
         .await
@@ -117,7 +117,7 @@ async fn a_transition_from_another_state_answers_409(world: SharedWorld) {
 
 /// Latchkey's choice: payments are visible to their user only, in lists and individually.
 async fn payments_are_visible_to_their_user_only(world: SharedWorld) {
-    let (ann, bob) = (world.sign_up().await, world.sign_up().await);
+    let (ann, bob) = (world.user().await, world.user().await);
     let payment = ann.pay(1000).await;
     bob.get(&payment.path).await.expect_error(404, "not_found");
     assert_eq!((payments_of(&ann).await, payments_of(&bob).await), (1, 0));

@@ -21,8 +21,8 @@ fn delete(user: &User, password: &str) -> tests::Call {
 }
 
 async fn an_export_contains_all_own_data_and_nothing_else(world: World) {
-    let (ann, app) = (world.sign_up().await, world.app().register());
-    let bob = world.sign_up().await;
+    let (ann, app) = (world.sign_up_and_log_in().await, world.app().register());
+    let bob = world.sign_up_and_log_in().await;
     let (draft, post) = (ann.draft("A draft").await, ann.publish("A post").await);
     let of_bob = bob.publish("Bob's").await;
     let comment = ann.comment(&of_bob, "Well said.").await;

@@ -83,8 +83,11 @@ fn pseudonym(events: &[Value], deletion: &Reply) -> i64 {
 
 async fn the_events_of_a_deleted_account_have_a_pseudonym(shape: Shape) {
     let world = start(shape).await;
-    let (admin, bob) = (world.user_with_role("admin").await, world.sign_up().await);
-    let (ann, app) = (world.sign_up().await, world.app().register());
+    let (admin, bob) = (
+        world.user_with_role("admin").await,
+        world.sign_up_and_log_in().await,
+    );
+    let (ann, app) = (world.sign_up_and_log_in().await, world.app().register());
     for address in [ADDRESSES[0], ADDRESSES[0], ADDRESSES[1]] {
         from(&world, address)
             .login(&ann.email, PASSWORD)
@@ -275,7 +278,7 @@ async fn events_during_the_deletion_do_not_name_the_account(shape: Shape) {
 
 async fn alerts_count_the_events_of_deleted_accounts(shape: Shape) {
     let mut world = start(shape).await;
-    let ann = world.sign_up().await;
+    let ann = world.sign_up_and_log_in().await;
     for n in 1..=4 {
         let address = format!("2001:db8:77:1{n}::1");
         from(&world, &address)

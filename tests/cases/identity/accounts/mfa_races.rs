@@ -1,10 +1,15 @@
-//! Fifty concurrent sign-ins with one code, from fifty addresses so that no lockout interferes; and sign-ins
+//! Concurrent sign-ins with one code, each from an address of its own so that no lockout interferes; and sign-ins
 //! concurrent with enabling MFA.
 
 use serde_json::{Value, json};
-use tests::{Authenticator, Caller, PASSWORD, Reply, Shape, User, World, on_every_shape, run_concurrently};
+use tests::{
+    Authenticator, Caller, PASSWORD, Reply, Shape, User, World, on_every_shape, rounds, run_concurrently,
+};
 
-const CALLERS: usize = 50;
+/// The number of concurrent sign-ins, each of which costs a hash.
+fn callers() -> usize {
+    rounds(12, 50)
+}
 
 /// A world that trusts forwarded addresses and allows many concurrent sign-ins.
 async fn start_world(shape: Shape) -> World {
@@ -22,7 +27,7 @@ fn from(world: &World, n: usize) -> Caller {
 
 /// Signs in concurrently with this body. Returns the number of successes. Wrong codes soon lock the account's codes.
 async fn sign_in_concurrently(world: &World, body: &Value) -> usize {
-    let replies: Vec<Reply> = run_concurrently(CALLERS, |n| {
+    let replies: Vec<Reply> = run_concurrently(callers(), |n| {
         from(world, n + 1)
             .post("/login")
             .json(body)
@@ -45,7 +50,7 @@ async fn concurrent_sign_ins_use_a_code_once(shape: Shape) {
 
 async fn concurrent_sign_ins_use_a_recovery_code_once(shape: Shape) {
     let world = start_world(shape).await;
-    for _ in 0..3 {
+    for _ in 0..rounds(1, 3) {
         let ann = world.user().await;
         let app = Authenticator::enable(&world, &ann).await;
         let body = json!({ "email": ann.email, "password": PASSWORD, "otp": app.recovery_codes[0] });

@@ -7,7 +7,7 @@ use tests::{
 
 /// The number of rounds of resets, each of which costs up to fifty hashes.
 fn resets() -> u8 {
-    rounds(2, 6)
+    rounds(1, 6)
 }
 
 /// The number of rounds of changes of an address.

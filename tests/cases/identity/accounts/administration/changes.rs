@@ -144,7 +144,10 @@ async fn resetting_two_step_sign_in_leaves_the_password(world: SharedWorld) {
 }
 
 async fn the_user_learns_of_changes_without_the_address_of_the_administrator(world: SharedWorld) {
-    let (ann, admin) = (world.sign_up().await, world.user_with_role("admin").await);
+    let (ann, admin) = (
+        world.sign_up_and_log_in().await,
+        world.user_with_role("admin").await,
+    );
     admin
         .delete(&format!("{}/lockouts", path(&ann)))
         .await
