@@ -128,7 +128,7 @@ impl World {
         self.log_in(&email, PASSWORD).await
     }
 
-    /// Signs up a new user. The session is written to the database, as by [`World::user`].
+    /// Signs up a new user, who gets a session in the database, as [`World::user`] does.
     pub async fn sign_up(&self) -> User {
         let email = self.fresh_email();
         let id = self.create_account(&email).await;

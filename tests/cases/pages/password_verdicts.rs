@@ -1,4 +1,4 @@
-//! What the page says about a new password while it is typed, beside the answer of the issuer to the same password.
+//! The verdict of the page about a new password while it is typed, beside the answer of the issuer to the same password.
 
 use super::expect_words;
 use serde_json::json;

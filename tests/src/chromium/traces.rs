@@ -1,4 +1,4 @@
-//! What a page leaves behind, and what it reports: requests, stored data, secrets in addresses, and messages in the console.
+//! The traces and the reports of a page: requests, stored data, secrets in addresses, and messages in the console.
 
 use super::Chromium;
 use crate::http::SECRETS;

@@ -5,7 +5,8 @@ use serde_json::json;
 
 const TAB: &str = "\u{e004}";
 
-/// Leaves the focused element, and begins to record the elements that the Tab key reaches. Returns how many it should reach.
+/// Leaves the focused element, and begins to record the elements that the Tab key reaches. Returns how many it should reach, and how many
+/// times to press it. A field for a date and time has seven parts and a button.
 const RECORD: &str = r#"
     document.activeElement.blur();
     // Forms in a closed `details` are not visible.
@@ -20,7 +21,9 @@ const RECORD: &str = r#"
         recording.reached.add(target);
         if (getComputedStyle(target).outlineStyle === 'none') recording.without_outline.push(target.outerHTML);
     }, { signal: recording.end.signal });
-    return visible.length;
+    const times = visible.filter(element => element.type === 'datetime-local');
+    // Between the last element and the first, the focus is outside the page.
+    return [visible.length, visible.length + 7 * times.length + 1];
 "#;
 
 /// Ends the recording. Returns the number of reached elements, those without an outline, those that are above the one before them or to the
@@ -66,9 +69,8 @@ impl Walk<'_> {
     /// Expects that the Tab key reaches every link, field and button in the order of the page, in its source and on the screen, and that a
     /// focused element has an outline.
     pub(super) async fn check_keyboard(&self, what: &str) {
-        let count = self.chromium.run(RECORD, &[]).await.as_u64().unwrap();
-        // Between the last element and the first, the focus is outside the page.
-        let presses = usize::try_from(count).unwrap() + 1;
+        let counts = self.chromium.run(RECORD, &[]).await;
+        let presses = usize::try_from(counts[1].as_u64().unwrap()).unwrap();
         self.chromium.press_keys(&TAB.repeat(presses)).await;
         let mut result = self.chromium.run(RESULT, &[]).await;
         // The focus may have begun at a field in the middle of the page.
@@ -78,7 +80,7 @@ impl Walk<'_> {
             "{what}: the keyboard does not follow the order of the page: {result}"
         );
         let expected =
-            json!({ "reached": count, "without_outline": [], "out_of_place": [], "steps_back": null });
+            json!({ "reached": counts[0], "without_outline": [], "out_of_place": [], "steps_back": null });
         assert_eq!(result, expected, "{what}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the script of the pages adds to them.
+//! The additions of the script to the pages.
 
 use super::Walk;
 use serde_json::json;
