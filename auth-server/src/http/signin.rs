@@ -82,7 +82,7 @@ pub(crate) async fn show(
     }))
 }
 
-/// A signed-in user whose sign-in is not recent enough for the page to which another one leads.
+/// The signed-in user of a browser who must sign in again, because the page that follows requires a more recent sign-in.
 struct Returning {
     email: String,
     has_password: bool,
@@ -101,7 +101,7 @@ impl Returning {
         }))
     }
 
-    /// Finds the user in the browser that sent these headers. Returns `None` if the sign-in leads to no page that requires a recent one.
+    /// Finds the user by the session cookie of these headers. Returns `None` if nobody is signed in, or nobody must sign in again.
     async fn find(
         identity: &Identity,
         flow: Option<&str>,
@@ -135,7 +135,7 @@ fn page<'a>(
         email,
         captcha: None,
         passkey: passkey::challenge(app, form.csrf, flow, context),
-        // A new account has no use for the page that follows.
+        // A user who signs in again needs no other account.
         sign_up: sign_up_path(&app.identity, flow).filter(|_| returning.is_none()),
         forgot: paths::of_flow(paths::FORGOT, flow),
     }

@@ -69,7 +69,7 @@ async fn a_path_that_takes_only_forms_has_a_page_in_a_browser(world: SharedWorld
         let page = browser.open(path).await;
         expect_error_page(&page, 405, "This page does not open by its address");
         assert_eq!(page.reply.header("allow"), "POST, OPTIONS", "{}", page.reply);
-        // Under another name of the host, where other addresses lead to the base URL.
+        // At 127.0.0.1 the pages redirect to the same path of the base URL, which is on localhost.
         let elsewhere = world.base().replace("localhost", "127.0.0.1");
         let page = browser.open(&format!("{elsewhere}{path}")).await;
         assert_eq!(page.reply.status, 405, "{}", page.reply);
