@@ -40,7 +40,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(passkeys::list))
         .routes(routes!(passkeys::remove))
         .routes(routes!(passkeys::rename))
-        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::list, sessions::end_others))
         .routes(routes!(sessions::end))
         .routes(routes!(grants::list))
         .routes(routes!(grants::withdraw))

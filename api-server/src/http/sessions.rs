@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use foundation::ids::Id;
-use identity::Identity;
 use identity::sessions;
 use identity::sessions::OwnSession;
+use identity::{Identity, login};
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::{Context, Error, PathId};
@@ -36,6 +36,28 @@ pub(crate) async fn list(
 ) -> Result<impl IntoResponse, ApiError> {
     let items = sessions::list(&identity.db, &session, identity.session_lifetimes, context.now).await?;
     Ok(Json(Sessions { items }))
+}
+
+/// End all other sessions
+///
+/// Ends every session of the caller but the one of this call, and revokes the tokens that first-party apps received in them.
+#[utoipa::path(
+    delete, path = "/me/sessions", operation_id = "endOtherSessions", tag = "Sessions",
+    security(("session" = [], "csrf" = [])),
+    responses((status = 204, description = "The caller has no other session."), UnrestrictedSession)
+)]
+pub(crate) async fn end_others(
+    UnrestrictedSession(session): UnrestrictedSession,
+    State(identity): State<Identity>,
+    Context(context): Context,
+) -> Result<StatusCode, ApiError> {
+    let mut tx = identity.db.begin().await?;
+    // Of several sessions that end each other at the same time, one is kept.
+    if !session.authority().lock_session(&mut tx, context.now).await? {
+        return Err(login::Error::SignedOut.into());
+    }
+    sessions::revoke_others(tx, &identity.revocations, &session, &context).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// End a session

@@ -4,7 +4,7 @@
 use axum::http::Method;
 
 /// The methods and paths, in which `*` stands for any segment. `GET` includes `HEAD`.
-const ROUTES: [(&str, &str); 39] = [
+const ROUTES: [(&str, &str); 40] = [
     // Keys and metadata.
     ("GET", "/.well-known/*"),
     ("GET", "/openapi.json"),
@@ -17,6 +17,7 @@ const ROUTES: [(&str, &str); 39] = [
     ("POST", "/signout/confirmation"),
     ("POST", "/logout"),
     ("GET", "/me/sessions"),
+    ("DELETE", "/me/sessions"),
     ("DELETE", "/me/sessions/*"),
     ("GET", "/me/grants"),
     ("DELETE", "/me/grants/*"),
@@ -89,6 +90,7 @@ mod tests {
             (Method::HEAD, "/.well-known/openid-configuration"),
             (Method::OPTIONS, "/token"),
             (Method::POST, "/v1/logout"),
+            (Method::DELETE, "/me/sessions"),
             (Method::DELETE, "/v1/me/sessions/7"),
             (Method::POST, "/account/sessions/end-others"),
             (Method::POST, "/admin/users/7/disablements"),

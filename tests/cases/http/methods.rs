@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use tests::{RawConnection, Reply, SharedWorld, on_every_shape};
 
 /// Paths with all their methods except OPTIONS.
-const PATHS: [(&str, &[&str]); 37] = [
+const PATHS: [(&str, &[&str]); 38] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
     ("/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
@@ -21,6 +21,7 @@ const PATHS: [(&str, &[&str]); 37] = [
     ("/me/passkeys", &["GET", "HEAD"]),
     ("/me/passkeys/1", &["DELETE"]),
     ("/me/passkeys/1/name", &["PUT"]),
+    ("/me/sessions", &["DELETE", "GET", "HEAD"]),
     ("/me/sessions/1", &["DELETE"]),
     ("/me/grants", &["GET", "HEAD"]),
     ("/password-resets", &["POST"]),

@@ -107,6 +107,8 @@ async fn schemathesis_reports_no_failures(world: World) {
         "--include-operation-id",
         "listSessions",
         "--include-operation-id",
+        "endOtherSessions",
+        "--include-operation-id",
         "listGrants",
         "--include-operation-id",
         "withdrawGrant",

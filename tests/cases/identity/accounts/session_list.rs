@@ -1,7 +1,8 @@
 //! The list of sessions, and ending them.
 
 use serde_json::{Value, json};
-use tests::{PASSWORD, Shape, SharedWorld, User, World, on_every_shape};
+use storage::fetch_one;
+use tests::{PASSWORD, Shape, SharedWorld, User, World, on_every_shape, run_concurrently, status_counts};
 
 async fn listed(user: &User) -> Vec<Value> {
     let list = user.get("/me/sessions").await.expect(200).json();
@@ -69,6 +70,52 @@ async fn ending_the_current_session_clears_its_cookie(world: SharedWorld) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
+async fn ending_all_other_sessions_keeps_the_current_one(world: SharedWorld) {
+    let (ann, bob) = (world.user().await, world.user().await);
+    let others = world.start_sessions(&ann, 2).await;
+    let (ours, theirs) = (world.app().first_party().register(), world.app().register());
+    let lost = ours.tokens(&others[0], "posts:read").await;
+    let kept = ours.tokens(&ann, "posts:read").await;
+    let of_third = theirs.tokens(&others[1], "posts:read").await;
+    let forged = ann.delete("/me/sessions").without("x-csrf-token").await;
+    forged.expect_error(403, "csrf_mismatch");
+    assert_eq!(listed(&ann).await.len(), 3);
+
+    let ended = ann.delete("/me/sessions").await.expect(204);
+    assert!(ended.set_cookie("sid").is_none(), "{ended}");
+    for other in &others {
+        other.get("/me").await.expect_error(401, "unauthenticated");
+    }
+    lost.expect_revoked(&world, &ours).await;
+    let db = world.db().await;
+    let events = "SELECT COUNT(*) FROM security_events WHERE user_id = $1 AND name = 'authn_session_revoked'";
+    assert_eq!(fetch_one!(db.reader(), (i64,), events, ann.id).unwrap(), (2,));
+
+    // This session, the tokens of its apps and those of third parties go on, and so do the sessions of others.
+    assert_eq!(listed(&ann).await.len(), 1);
+    for tokens in [&kept, &of_third] {
+        world.expect_accepted(&tokens.access).await;
+    }
+    bob.get("/me").await.expect(200);
+    ann.delete("/me/sessions").await.expect(204);
+    ann.get("/me").await.expect(200);
+}
+
+async fn of_sessions_that_end_each_other_one_is_kept(world: SharedWorld) {
+    let ann = world.user().await;
+    let mut sessions = world.start_sessions(&ann, 2).await;
+    sessions.push(ann);
+    let end_others = |n: usize| sessions[n].delete("/me/sessions").into_future();
+    let replies = run_concurrently(sessions.len(), end_others).await;
+    assert_eq!(status_counts(&replies), [(204, 1), (401, 2)].into());
+    let mut statuses = Vec::new();
+    for session in &sessions {
+        statuses.push(session.get("/me").await.status);
+    }
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 401, 401]);
+}
+
 async fn sessions_of_other_users_answer_404(world: SharedWorld) {
     let (ann, bob) = (world.user().await, world.user().await);
     let path = format!("/me/sessions/{}", current(&ann).await);
@@ -110,6 +157,8 @@ on_every_shape!(
     sessions_list_time_address_and_user_agent,
     ending_a_session_revokes_its_first_party_tokens,
     ending_the_current_session_clears_its_cookie,
+    ending_all_other_sessions_keeps_the_current_one,
+    of_sessions_that_end_each_other_one_is_kept,
     sessions_of_other_users_answer_404,
     ended_sessions_are_not_listed,
     session_endpoints_require_the_initial_password_to_be_changed,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use tests::{Call, Caller, Reply, Shape, World, on_postgresql};
 
 /// The operations that publish something or end something, by their `operationId`.
-const SERVED: [&str; 45] = [
+const SERVED: [&str; 46] = [
     // Health.
     "livez",
     "readyz",
@@ -22,6 +22,7 @@ const SERVED: [&str; 45] = [
     "readResourceMetadata",
     // Sign-out, and the end of sessions and of connected apps.
     "confirmSignOut",
+    "endOtherSessions",
     "endOtherSessionsByForm",
     "endSession",
     "endSessionByForm",

@@ -25,6 +25,11 @@ routes! {
     deleteAccount "session" [27 27] |f|
         f.world.user().await.delete("/me").json(&json!({ "password": PASSWORD }));
     listSessions "session" [2 2] |f| f.owner.get("/me/sessions");
+    endOtherSessions "session" [9 9] |f| {
+        let user = f.world.user().await;
+        f.world.start_sessions(&user, 1).await;
+        user.delete("/me/sessions")
+    };
     endSession "session" [7 7] |f| {
         let other = f.world.log_in(&f.owner.email, PASSWORD).await;
         let listed = other.get("/me/sessions").await.expect(200).json();
