@@ -8,7 +8,9 @@ pub(crate) use rejections::{
 };
 
 use axum::response::{IntoResponse, Response};
-use identity::{accounts, email_verifications, login, mail_throttle, mfa, password_resets, sign_up};
+use identity::{
+    accounts, email_verifications, login, mail_throttle, mfa, password_changes, password_resets, sign_up,
+};
 use resources::storage_use::Refusal;
 use resources::{comments, export, idempotency, payments, posts};
 use std::time::Duration;
@@ -53,6 +55,7 @@ convert!(
     login::Error,
     mail_throttle::MailThrottled,
     mfa::Error,
+    password_changes::RemovalError,
     password_resets::Error,
     email_verifications::ChangeError,
     email_verifications::Error,

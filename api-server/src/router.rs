@@ -33,7 +33,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(session::logout))
         .routes(routes!(csrf::issue))
         .routes(routes!(session::me, account::delete))
-        .routes(routes!(session::change_password))
+        .routes(routes!(session::change_password, session::remove_password))
         .routes(routes!(account::export))
         .routes(routes!(mfa::begin, mfa::disable))
         .routes(routes!(mfa::confirm))

@@ -1,7 +1,7 @@
 //! Sign-in, sign-out and the account of the caller.
 
 use crate::error::{self, ApiError};
-use crate::extract::{CurrentSession, PublicWrite};
+use crate::extract::{CurrentSession, PublicWrite, UnrestrictedSession};
 use crate::principal::{AuthenticationMethod, Principal};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -196,6 +196,31 @@ pub(crate) async fn change_password(
         .await
         .map_err(|error| reauthentication_error(error, "current_password"))?;
     Ok(signed_out())
+}
+
+/// Remove the caller's password
+///
+/// Passkeys alone sign in afterwards. Requires that the last sign-in of the session was with a passkey and within the last ten minutes, and
+/// a confirmed address, to which a reset can be mailed; otherwise nothing changes. Gives this session a new cookie, ends all other sessions
+/// of the user, and revokes the tokens of all apps.
+#[utoipa::path(
+    delete, path = "/me/password", operation_id = "removePassword", tag = "Users",
+    security(("session" = [], "csrf" = [])),
+    responses(
+        (status = 204, description = "The password is removed.", headers(("Set-Cookie"))),
+        UnrestrictedSession, code::NotFound,
+    )
+)]
+pub(crate) async fn remove_password(
+    UnrestrictedSession(session): UnrestrictedSession,
+    State(identity): State<Identity>,
+    Context(context): Context,
+) -> Result<impl IntoResponse, ApiError> {
+    let sid = password_changes::remove_password(&identity, &session, &context).await?;
+    Ok((
+        StatusCode::NO_CONTENT,
+        cookies::replacement_cookie(&session, &sid, &context),
+    ))
 }
 
 fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {

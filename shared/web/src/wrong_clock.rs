@@ -104,6 +104,7 @@ mod tests {
             (Method::GET, "/authorize"),
             (Method::GET, "/me"),
             (Method::DELETE, "/me"),
+            (Method::DELETE, "/me/password"),
             (Method::GET, "/v1"),
             (Method::GET, "/.well-known/jwks.json/more"),
             (Method::POST, "/admin/users/7/enablements"),

@@ -143,6 +143,8 @@ table! {
     logout: "logout" POST "/logout" Body::None,                            [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     read_me: "readMe" GET "/me" Body::None,                                [401 | 200 200 200 200 | 200 | 200 200 200 200 200 403 200 200 403 | 401 | 401 401];
     change_password: "changePassword" PUT "/me/password" NEW_PASSWORD,     [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    // A sign-in with a password is not enough.
+    remove_password: "removePassword" DELETE "/me/password" Body::None,    [401 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     ask_for_reset: "requestPasswordReset" POST "/password-resets" EMAIL,     [202 | 202 202 202 202 | 202 | 202 202 202 202 202 202 202 202 202 | 401 | 202 401];
     confirm_reset: "confirmPasswordReset" POST "/password-resets/confirmations" BAD_RESET,
                                                                            [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];

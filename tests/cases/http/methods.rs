@@ -25,7 +25,7 @@ const PATHS: [(&str, &[&str]); 38] = [
     ("/me/sessions/1", &["DELETE"]),
     ("/me/grants", &["GET", "HEAD"]),
     ("/password-resets", &["POST"]),
-    ("/v1/me/password", &["PUT"]),
+    ("/v1/me/password", &["DELETE", "PUT"]),
     ("/protected", &["GET", "HEAD"]),
     ("/csrf", &["GET", "HEAD"]),
     ("/v1/csrf", &["GET", "HEAD"]),

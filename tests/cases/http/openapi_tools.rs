@@ -105,6 +105,8 @@ async fn schemathesis_reports_no_failures(world: World) {
         "--include-operation-id",
         "removePasskey",
         "--include-operation-id",
+        "removePassword",
+        "--include-operation-id",
         "listSessions",
         "--include-operation-id",
         "endOtherSessions",

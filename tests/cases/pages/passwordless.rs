@@ -1,5 +1,7 @@
 //! Accounts without a password.
 
+mod by_api;
+
 use super::{expect_redirect, expect_words};
 use serde_json::{Value, json};
 use tests::{

@@ -5,7 +5,8 @@ use axum::http::header::WWW_AUTHENTICATE;
 use identity::mail_throttle::MailThrottled;
 use identity::mailed_tokens::MailedToken;
 use identity::{
-    accounts, administrators, email_verifications, login, mfa, password_resets, passwords, users,
+    accounts, administrators, email_verifications, login, mfa, password_changes, password_resets, passwords,
+    users,
 };
 use storage::{db, redis};
 
@@ -105,6 +106,23 @@ impl From<mfa::Error> for Error {
             ),
             mfa::Error::NotEnabled => Self::not_found(),
             mfa::Error::Credentials(error) => reauthentication_error(error, "password"),
+        }
+    }
+}
+
+impl From<password_changes::RemovalError> for Error {
+    fn from(error: password_changes::RemovalError) -> Self {
+        match error {
+            password_changes::RemovalError::NoPassword => Self::not_found(),
+            password_changes::RemovalError::NotReady
+            | password_changes::RemovalError::Credentials(login::Error::SignInTooOld) => Self::new(
+                Code::Forbidden,
+                format!(
+                    "The password stays: {error}. Sign in with a passkey at /signin, and repeat the call within ten \
+                     minutes."
+                ),
+            ),
+            password_changes::RemovalError::Credentials(error) => error.into(),
         }
     }
 }

@@ -144,6 +144,8 @@ async fn session_endpoints_require_the_initial_password_to_be_changed(world: Sha
     let ann = world.log_in(&email, initial).await;
     for (method, path) in [
         ("GET", "/me/sessions"),
+        ("DELETE", "/me/sessions"),
+        ("DELETE", "/me/password"),
         ("GET", "/me/grants"),
         ("GET", "/me/export"),
         ("DELETE", "/me/grants/demo"),

@@ -62,7 +62,7 @@ const SERVED: [&str; 46] = [
 ];
 
 /// All other operations.
-const REFUSED: [&str; 96] = [
+const REFUSED: [&str; 97] = [
     "addPasskey",
     "authorize",
     "authorizeByForm",
@@ -118,6 +118,7 @@ const REFUSED: [&str; 96] = [
     "registerClient",
     "removePasskey",
     "removePasskeyByForm",
+    "removePassword",
     "removePasswordByForm",
     "renamePasskey",
     "renamePasskeyByForm",

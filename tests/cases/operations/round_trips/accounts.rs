@@ -21,6 +21,14 @@ routes! {
         let body = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
         f.world.user().await.call("PUT", "/me/password").json(&body)
     };
+    removePassword "session" [15 15] |f| {
+        let user = f.world.sign_up_confirmed().await;
+        let passkey = f.world.add_passkey(&mut user.browser()).await;
+        let mut browser = f.world.browser();
+        passkey.sign_in(&mut browser).await;
+        let caller = f.world.anyone().session(browser.cookie("sid").unwrap(), &user.csrf);
+        caller.delete("/me/password")
+    };
     exportAccount "session" [10 10] |f| f.world.user().await.get("/me/export");
     deleteAccount "session" [27 27] |f|
         f.world.user().await.delete("/me").json(&json!({ "password": PASSWORD }));
