@@ -9,7 +9,7 @@ use crate::issuer_metadata::ApiSettings;
 use crate::verifier::PublicKeys;
 use arc_swap::ArcSwap;
 use http_client::{error_chain, max_age, read_body};
-use jwt::VerifyingKey;
+use jsonwebtoken::DecodingKey;
 use reqwest::header::{ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Client, StatusCode, redirect};
 use std::sync::Arc;
@@ -163,7 +163,7 @@ impl Jwks {
         self.0.kids.subscribe()
     }
 
-    fn cached_key(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
+    fn cached_key(&self, kid: &str) -> Option<Arc<DecodingKey>> {
         self.0.cached.load().as_ref().as_ref().ok()?.keys.get(kid)
     }
 
@@ -248,7 +248,7 @@ impl PublicKeys for Jwks {
     /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
     /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been fetched yet, except that it
     /// waits for the first one in the first seconds of the process.
-    async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
+    async fn key(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, String> {
         self.wait_for_first_set().await;
         self.check()?;
         if let Some(key) = self.cached_key(kid) {
@@ -258,7 +258,7 @@ impl PublicKeys for Jwks {
         Ok(self.cached_key(kid))
     }
 
-    fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool {
+    fn publishes(&self, kid: &str, key: &Arc<DecodingKey>) -> bool {
         self.cached_key(kid)
             .is_some_and(|cached| Arc::ptr_eq(&cached, key))
     }

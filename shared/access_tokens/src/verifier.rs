@@ -7,8 +7,7 @@ use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;
 use foundation::secret;
-use jsonwebtoken::{Algorithm, crypto};
-use jwt::VerifyingKey;
+use jsonwebtoken::{Algorithm, DecodingKey, crypto};
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,10 +26,10 @@ const MAX_VERIFIED: usize = 10_000;
 pub trait PublicKeys: Sync {
     /// Returns the key with this `kid`; `None` if the issuer publishes no such key. Fails with the reason if the keys are not
     /// known yet.
-    fn key(&self, kid: &str) -> impl Future<Output = Result<Option<Arc<VerifyingKey>>, String>> + Send;
+    fn key(&self, kid: &str) -> impl Future<Output = Result<Option<Arc<DecodingKey>>, String>> + Send;
 
     /// Returns whether this is the key that the issuer publishes under this `kid`.
-    fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool;
+    fn publishes(&self, kid: &str, key: &Arc<DecodingKey>) -> bool;
 }
 
 /// Verifies access tokens of one issuer for one audience.
@@ -75,7 +74,7 @@ pub struct Token {
     client_in_epoch: String,
     kid: String,
     /// The key that verified the signature.
-    key: Arc<VerifyingKey>,
+    key: Arc<DecodingKey>,
 }
 
 /// The subject of a token.
@@ -186,7 +185,7 @@ impl<K: PublicKeys> Verifier<K> {
         kid: &str,
         message: &str,
         signature: &str,
-    ) -> Result<Arc<VerifyingKey>, Error> {
+    ) -> Result<Arc<DecodingKey>, Error> {
         ensure(
             header.alg.required_text("alg")? == "RS256",
             "its alg is not RS256",
@@ -199,12 +198,7 @@ impl<K: PublicKeys> Verifier<K> {
         ensure(!header.b64.is_present(), "its header has b64")?;
         let key = self.keys.key(kid).await.map_err(Error::NoKeys)?;
         let key = key.ok_or_else(|| Error::Invalid("the issuer has no key with its kid".to_owned()))?;
-        let verified = crypto::verify(
-            signature,
-            message.as_bytes(),
-            key.decoding_key(),
-            Algorithm::RS256,
-        );
+        let verified = crypto::verify(signature, message.as_bytes(), &key, Algorithm::RS256);
         ensure(
             verified.map_err(|_| Error::malformed())?,
             "its signature is wrong",

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ensure};
 use foundation::secret;
-use jsonwebtoken::jwk::{AlgorithmParameters, CommonParameters, EllipticCurve, Jwk};
+use jsonwebtoken::jwk::{AlgorithmParameters, CommonParameters, EllipticCurve, Jwk, ThumbprintHash};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ impl ProofKey {
         const NOT_FOR_ALG: Error = Error::Invalid("its jwk is not a public key for its alg");
         let algorithm = algorithm(alg).ok_or(Error::Invalid("its alg is not supported"))?;
         ensure(jwk.is_object(), "its jwk is missing or not an object")?;
-        ensure(!jwt::has_private_member(jwk), "its jwk has a private key")?;
+        ensure(!secret::has_private_member(jwk), "its jwk has a private key")?;
         let parameters: AlgorithmParameters = serde_json::from_value(jwk.clone()).map_err(|_| NOT_FOR_ALG)?;
         if !is_for(&parameters, algorithm) {
             return Err(NOT_FOR_ALG);
@@ -47,11 +47,10 @@ impl ProofKey {
             common: CommonParameters::default(),
             algorithm: parameters,
         };
-        let thumbprint = jwt::thumbprint(&jwk).ok().flatten();
         Ok(Self {
             algorithm,
             key: DecodingKey::from_jwk(&jwk).map_err(|_| NOT_FOR_ALG)?,
-            thumbprint: thumbprint.ok_or(NOT_FOR_ALG)?,
+            thumbprint: jwk.thumbprint(ThumbprintHash::SHA256).map_err(|_| NOT_FOR_ALG)?,
         })
     }
 }

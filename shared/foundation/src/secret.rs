@@ -1,7 +1,11 @@
-//! Secret values, their hashes, constant-time comparison and base64url.
+//! Secret values, their hashes, constant-time comparison, base64url, and private members of JWKs.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::Value;
+
+/// The members of a JWK that hold private or symmetric keys (RFC 7518 §6).
+const PRIVATE_MEMBERS: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /// A secret string whose `Debug` output is redacted.
 #[derive(Clone, PartialEq, Eq)]
@@ -51,4 +55,9 @@ pub fn encode(bytes: &[u8]) -> String {
 /// Decodes base64url without padding. Returns `None` for any other text.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
+}
+
+/// Returns whether a JWK has a member with a private or a symmetric key, so that it is not a public key.
+pub fn has_private_member(jwk: &Value) -> bool {
+    PRIVATE_MEMBERS.iter().any(|member| jwk.get(member).is_some())
 }

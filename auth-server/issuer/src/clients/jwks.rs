@@ -36,7 +36,7 @@ pub(super) fn check(jwks: &Value) -> Result<(), String> {
 }
 
 fn check_key(key: &Value) -> Result<(), &'static str> {
-    if jwt::has_private_member(key) {
+    if secret::has_private_member(key) {
         return Err("is private: register the public key only, and replace this one");
     }
     let key: Jwk = serde_json::from_value(key.clone()).map_err(|_| "is not a JWK")?;

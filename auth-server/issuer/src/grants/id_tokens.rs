@@ -6,8 +6,7 @@ use crate::keys::{self, SigningKey};
 use access_tokens::PublicKeys as _;
 use foundation::clock::Timestamp;
 use foundation::secret;
-use jsonwebtoken::{Algorithm, Validation};
-use jwt::VerifyingKey;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde::{Deserialize, Serialize};
 use storage::db;
 
@@ -107,13 +106,13 @@ impl Grants {
         Ok(key.and_then(|key| self.verify_hint(token, &key)))
     }
 
-    fn verify_hint(&self, token: &str, key: &VerifyingKey) -> Option<(String, IdTokenHint)> {
+    fn verify_hint(&self, token: &str, key: &DecodingKey) -> Option<(String, IdTokenHint)> {
         let mut checks = Validation::new(Algorithm::RS256);
         checks.set_issuer(&[&self.issuer]);
         checks.set_required_spec_claims(&["iss", "exp"]);
         checks.validate_exp = false;
         checks.validate_aud = false;
-        let claims = jsonwebtoken::decode::<HintClaims>(token, key.decoding_key(), &checks);
+        let claims = jsonwebtoken::decode::<HintClaims>(token, key, &checks);
         let HintClaims { aud, sub, sid, .. } = claims.ok()?.claims;
         let hint = IdTokenHint {
             user_id: sub.parse().ok()?,

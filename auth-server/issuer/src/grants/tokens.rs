@@ -126,7 +126,7 @@ impl Grants {
         scope: Scope,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
-        let access_token = signer.sign_access_token(&self.access_token_claims(subject, scope, now))?;
+        let access_token = signer.sign("at+jwt", &self.access_token_claims(subject, scope, now))?;
         Ok(TokenResponse {
             access_token,
             token_type: token_type(subject.key),

@@ -7,7 +7,7 @@ use access_tokens::PublicKeys;
 use arc_swap::ArcSwap;
 use foundation::clock::Timestamp;
 use foundation::secret;
-use jwt::VerifyingKey;
+use jsonwebtoken::DecodingKey;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::db::{self, Db};
@@ -108,7 +108,7 @@ impl Keyring {
 }
 
 impl PublicKeys for Keyring {
-    async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
+    async fn key(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, String> {
         let set = self.key_set();
         let public = set.public.as_ref().ok_or("no signing keys yet")?;
         match public.get(kid) {
@@ -117,7 +117,7 @@ impl PublicKeys for Keyring {
         }
     }
 
-    fn publishes(&self, kid: &str, key: &Arc<VerifyingKey>) -> bool {
+    fn publishes(&self, kid: &str, key: &Arc<DecodingKey>) -> bool {
         let set = self.key_set();
         let published = set.public.as_ref().and_then(|public| public.get(kid));
         published.is_some_and(|published| Arc::ptr_eq(&published, key))
@@ -173,7 +173,7 @@ pub(crate) async fn find_retired(
     db: &Db,
     kid: &str,
     since: Timestamp,
-) -> Result<Option<Arc<VerifyingKey>>, db::Error> {
+) -> Result<Option<Arc<DecodingKey>>, db::Error> {
     let jwk = table::find_retired_jwk(db, kid, since).await?;
     let set = jwk.map(|jwk| access_tokens::KeySet::parse(jwks_of(&[jwk.as_str()]).as_bytes()));
     Ok(set.and_then(Result::ok).and_then(|set| set.get(kid)))

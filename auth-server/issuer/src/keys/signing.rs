@@ -1,27 +1,34 @@
-//! RSA keys. aws-lc-rs generates them and signs, jsonwebtoken encodes the tokens, and the rsa crate reads the
-//! public half for the JWK.
+//! RSA keys. aws-lc-rs generates them and signs, and the rsa crate reads the public half for the JWK.
 
 use super::Error;
 use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der, PublicKeyX509Der};
+use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair, KeySize};
-use aws_lc_rs::signature::KeyPair as _;
+use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256};
 use foundation::random;
 use foundation::secret::encode;
 use jsonwebtoken::jwk::{
     AlgorithmParameters, CommonParameters, Jwk, KeyAlgorithm, PublicKeyUse, RSAKeyParameters, RSAKeyType,
 };
-use jsonwebtoken::{Algorithm, Header};
 use rsa::RsaPublicKey;
 use rsa::pkcs8::DecodePublicKey as _;
 use rsa::traits::PublicKeyParts as _;
 use serde::Serialize;
+use std::fmt::Display;
 
-/// A parsed key pair that signs access tokens by RS256 (RFC 7518 §3.3).
+/// A key pair that signs tokens by RS256 (RFC 7518 §3.3). It stays parsed, because parsing takes longer than a signature.
 #[derive(Debug)]
 pub struct SigningKey {
     kid: String,
-    key: jwt::SigningKey,
-    header: Header,
+    pair: KeyPair,
+}
+
+/// The header of a token (RFC 7515 §4.1).
+#[derive(Serialize)]
+struct Header<'a> {
+    typ: &'a str,
+    alg: &'a str,
+    kid: &'a str,
 }
 
 /// A generated key that is not stored yet: its public JWK and its private key, which is erased from memory on drop.
@@ -34,15 +41,9 @@ pub(super) struct NewKey {
 impl SigningKey {
     /// Parses a private key in PKCS#8 DER.
     pub(super) fn parse(kid: &str, private_key: &[u8]) -> Result<Self, Error> {
-        let pair = KeyPair::from_pkcs8(private_key).map_err(|error| Error::Rsa(error.to_string()))?;
-        let key = jwt::SigningKey::new(pair).map_err(|error| Error::Rsa(error.to_string()))?;
-        let mut header = Header::new(Algorithm::RS256);
-        header.typ = Some("at+jwt".to_owned());
-        header.kid = Some(kid.to_owned());
         Ok(Self {
             kid: kid.to_owned(),
-            key,
-            header,
+            pair: KeyPair::from_pkcs8(private_key).map_err(failed)?,
         })
     }
 
@@ -51,19 +52,31 @@ impl SigningKey {
         &self.kid
     }
 
-    /// Signs claims as a compact JWS of this type, which keeps it from being accepted in place of another (RFC 8725 §3.11).
+    /// Signs claims as a compact JWS (RFC 7515 §7.1) of this type, which keeps it from being accepted in place of another
+    /// (RFC 8725 §3.11).
     pub(crate) fn sign<C: Serialize>(&self, typ: &str, claims: &C) -> Result<String, Error> {
-        let mut header = self.header.clone();
-        header.typ = Some(typ.to_owned());
-        jsonwebtoken::encode(&header, claims, self.key.encoding_key())
-            .map_err(|error| Error::Rsa(error.to_string()))
+        let header = Header {
+            typ,
+            alg: "RS256",
+            kid: &self.kid,
+        };
+        let message = format!("{}.{}", encode_json(&header)?, encode_json(claims)?);
+        let (text, random) = (message.as_bytes(), SystemRandom::new());
+        let mut signature = vec![0; self.pair.public_modulus_len()];
+        let signed = self.pair.sign(&RSA_PKCS1_SHA256, &random, text, &mut signature);
+        signed.map_err(failed)?;
+        Ok(format!("{message}.{}", encode(&signature)))
     }
+}
 
-    /// Signs claims as a compact JWS of type `at+jwt` (RFC 9068 §2.1), whose header exists already.
-    pub(crate) fn sign_access_token<C: Serialize>(&self, claims: &C) -> Result<String, Error> {
-        jsonwebtoken::encode(&self.header, claims, self.key.encoding_key())
-            .map_err(|error| Error::Rsa(error.to_string()))
-    }
+/// Returns a value as JSON in base64url, the form of a segment of a JWS.
+fn encode_json<T: Serialize>(value: &T) -> Result<String, Error> {
+    let json = serde_json::to_vec(value).map_err(failed)?;
+    Ok(encode(&json))
+}
+
+fn failed(error: impl Display) -> Error {
+    Error::Rsa(error.to_string())
 }
 
 /// Generates a key. Takes up to a second of CPU time, so call it outside the async threads.
@@ -73,7 +86,6 @@ pub(super) fn generate(bits: u32) -> Result<NewKey, Error> {
         3072 => KeySize::Rsa3072,
         _ => KeySize::Rsa2048,
     };
-    let failed = |error: aws_lc_rs::error::Unspecified| Error::Rsa(error.to_string());
     let pair = KeyPair::generate(size).map_err(failed)?;
     // A UUID never begins with a hyphen, so commands can take the kid as an argument.
     let kid = random::uuid();
@@ -86,9 +98,8 @@ pub(super) fn generate(bits: u32) -> Result<NewKey, Error> {
 
 /// Returns the public key as a JWK in JSON (RFC 7517 §4, RFC 7518 §6.3.1).
 fn public_jwk(kid: &str, pair: &KeyPair) -> Result<String, Error> {
-    let failed = |error: &dyn std::fmt::Display| Error::Rsa(error.to_string());
-    let der: PublicKeyX509Der<'_> = pair.public_key().as_der().map_err(|error| failed(&error))?;
-    let public_key = RsaPublicKey::from_public_key_der(der.as_ref()).map_err(|error| failed(&error))?;
+    let der: PublicKeyX509Der<'_> = pair.public_key().as_der().map_err(failed)?;
+    let public_key = RsaPublicKey::from_public_key_der(der.as_ref()).map_err(failed)?;
     let jwk = Jwk {
         common: CommonParameters {
             public_key_use: Some(PublicKeyUse::Signature),
@@ -102,28 +113,32 @@ fn public_jwk(kid: &str, pair: &KeyPair) -> Result<String, Error> {
             e: encode(&public_key.e().to_bytes_be()),
         }),
     };
-    serde_json::to_string(&jwk).map_err(|error| failed(&error))
+    serde_json::to_string(&jwk).map_err(failed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jsonwebtoken::{DecodingKey, Validation, decode};
+    use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
     use serde_json::{Value, json};
 
     #[test]
-    fn a_signed_token_verifies_with_the_published_key() {
-        let new = generate(2048).unwrap();
+    fn a_signed_token_verifies_with_its_published_key_only() {
+        let (new, other) = (generate(2048).unwrap(), generate(2048).unwrap());
         let key = SigningKey::parse(&new.kid, new.private_key.as_ref()).unwrap();
         let claims = json!({ "sub": "1", "exp": 4_000_000_000_u64 });
-        let token = key.sign_access_token(&claims).unwrap();
+        let token = key.sign("at+jwt", &claims).unwrap();
 
-        let jwk: Jwk = serde_json::from_str(&new.public_jwk).unwrap();
-        let public_key = DecodingKey::from_jwk(&jwk).unwrap();
-        let decoded = decode::<Value>(&token, &public_key, &Validation::new(Algorithm::RS256)).unwrap();
+        let verify = |published: &NewKey| {
+            let jwk: Jwk = serde_json::from_str(&published.public_jwk).unwrap();
+            let public_key = DecodingKey::from_jwk(&jwk).unwrap();
+            decode::<Value>(&token, &public_key, &Validation::new(Algorithm::RS256))
+        };
+        let decoded = verify(&new).unwrap();
         assert_eq!(decoded.claims, claims);
         assert_eq!(decoded.header.typ.as_deref(), Some("at+jwt"));
         assert_eq!(decoded.header.kid, Some(new.kid));
+        assert!(verify(&other).is_err());
     }
 
     #[test]

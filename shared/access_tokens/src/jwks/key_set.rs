@@ -1,7 +1,7 @@
 //! Parsing of a JWK set (RFC 7517 §5) for the keys that verify RS256 signatures.
 
 use foundation::{json, secret};
-use jwt::VerifyingKey;
+use jsonwebtoken::DecodingKey;
 use rsa::traits::PublicKeyParts as _;
 use rsa::{BigUint, RsaPublicKey};
 use serde_json::Value;
@@ -13,7 +13,7 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 
 /// The keys of a set by their `kid`. There is at least one.
 #[derive(Debug)]
-pub struct KeySet(HashMap<String, Arc<VerifyingKey>>);
+pub struct KeySet(HashMap<String, Arc<DecodingKey>>);
 
 impl KeySet {
     /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys with the same `kid`, because the
@@ -27,7 +27,7 @@ impl KeySet {
         for (kid, key) in listed.iter().filter_map(parse_key) {
             by_kid.entry(kid).or_default().push(key);
         }
-        let unique = |(kid, mut keys): (String, Vec<VerifyingKey>)| {
+        let unique = |(kid, mut keys): (String, Vec<DecodingKey>)| {
             let key = keys.pop()?;
             keys.is_empty().then_some((kid, Arc::new(key)))
         };
@@ -46,14 +46,14 @@ impl KeySet {
     }
 
     /// Returns the key with this `kid`.
-    pub fn get(&self, kid: &str) -> Option<Arc<VerifyingKey>> {
+    pub fn get(&self, kid: &str) -> Option<Arc<DecodingKey>> {
         self.0.get(kid).cloned()
     }
 }
 
 /// Parses an RSA public key for RS256 and its `kid` (RFC 7517 §4, RFC 7518 §6.3.1); `None` if the JWK is for another
 /// algorithm or malformed.
-fn parse_key(jwk: &Value) -> Option<(String, VerifyingKey)> {
+fn parse_key(jwk: &Value) -> Option<(String, DecodingKey)> {
     let text = |name: &str| jwk.get(name).and_then(Value::as_str);
     let is_or_absent = |name: &str, value: &str| jwk.get(name).is_none_or(|found| found == value);
     let is_for_rs256 =
@@ -66,12 +66,15 @@ fn parse_key(jwk: &Value) -> Option<(String, VerifyingKey)> {
     if !is_for_rs256 || !is_valid_rsa_key(&n, &e) {
         return None;
     }
-    let key = VerifyingKey::from_components(&n, &e).ok()?;
-    Some((kid.to_owned(), key))
+    Some((kid.to_owned(), DecodingKey::from_rsa_raw_components(&n, &e)))
 }
 
-/// Returns whether the modulus has a permitted size, and the exponent is odd and within the bounds of [`RsaPublicKey`].
+/// Returns whether the modulus has a permitted size, the exponent is odd and within the bounds of [`RsaPublicKey`], and neither begins
+/// with a zero (RFC 7518 §2): aws-lc-rs would verify no signature.
 fn is_valid_rsa_key(modulus: &[u8], exponent: &[u8]) -> bool {
+    if modulus.starts_with(&[0]) || exponent.starts_with(&[0]) {
+        return false;
+    }
     let (n, e) = (BigUint::from_bytes_be(modulus), BigUint::from_bytes_be(exponent));
     let max_bits = MODULUS_BYTES.end() * 8;
     RsaPublicKey::new_with_max_size(n, e, max_bits).is_ok_and(|key| MODULUS_BYTES.contains(&key.size()))
@@ -97,6 +100,7 @@ mod tests {
 
     #[test]
     fn keys_for_rs256_are_kept_and_others_are_ignored() {
+        let zero_first = [vec![0_u8], vec![0xc1; 256]].concat();
         let keys = json!([
             key("plain", &json!({})),
             key("full", &json!({ "use": "sig", "alg": "RS256" })),
@@ -105,6 +109,8 @@ mod tests {
             key("elliptic", &json!({ "kty": "EC" })),
             key("small", &json!({ "n": secret::encode(&[0xc1; 128]) })),
             key("even-exponent", &json!({ "e": "AQAA" })),
+            key("zero-first", &json!({ "n": secret::encode(&zero_first) })),
+            key("zero-first-exponent", &json!({ "e": "AAEAAQ" })),
             key("broken", &json!({ "n": "?" })),
             key("broken-too", &json!({ "n": "" })),
             json!({ "kty": "RSA", "n": "wcE", "e": "AQAB" }),

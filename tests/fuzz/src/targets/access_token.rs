@@ -8,7 +8,7 @@ use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair, KeySize, PublicKeyComponents};
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256};
 use foundation::secret;
-use jwt::VerifyingKey;
+use jsonwebtoken::DecodingKey;
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 use storage::notifications::Notifications;
@@ -16,14 +16,14 @@ use storage::notifications::Notifications;
 const AUDIENCE: &str = "https://api.example";
 const HEADER: &str = r#"{"alg":"RS256","typ":"at+jwt","kid":"k"}"#;
 
-struct OneKey(Arc<VerifyingKey>);
+struct OneKey(Arc<DecodingKey>);
 
 impl PublicKeys for OneKey {
-    async fn key(&self, kid: &str) -> Result<Option<Arc<VerifyingKey>>, String> {
+    async fn key(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, String> {
         Ok((kid == "k").then(|| Arc::clone(&self.0)))
     }
 
-    fn publishes(&self, _: &str, _: &Arc<VerifyingKey>) -> bool {
+    fn publishes(&self, _: &str, _: &Arc<DecodingKey>) -> bool {
         false
     }
 }
@@ -31,7 +31,7 @@ impl PublicKeys for OneKey {
 static ISSUER_KEYS: LazyLock<(KeyPair, Verifier<OneKey>)> = LazyLock::new(|| {
     let pair = KeyPair::generate(KeySize::Rsa2048).expect("a key pair");
     let public = PublicKeyComponents::<Vec<u8>>::from(pair.public_key());
-    let key = VerifyingKey::from_components(&public.n, &public.e).expect("a public key");
+    let key = DecodingKey::from_rsa_raw_components(&public.n, &public.e);
     let revocations = RevocationMirror::new(empty_database(), Notifications::new(None));
     let (issuer, audience) = (ISSUER.to_owned(), AUDIENCE.to_owned());
     (pair, Verifier::new(OneKey(Arc::new(key)), revocations, issuer, audience))
