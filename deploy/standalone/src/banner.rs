@@ -1,6 +1,6 @@
 //! The start-up banner.
 
-use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, InitialPassword};
+use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, DEMO_PATH, InitialPassword};
 use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 
@@ -25,8 +25,7 @@ pub(crate) fn print(
     if has_demo_client {
         writeln!(
             out,
-            "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{}",
-            crate::demo::PATH
+            "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{DEMO_PATH}"
         )?;
     }
     match password {

@@ -1,6 +1,6 @@
 //! The demo pages: the front page, and the redirect URI of the demo client.
 
-use crate::first_start::{ADMINISTRATOR, PasswordPlace};
+use crate::first_start::{ADMINISTRATOR, DEMO_PATH, PasswordPlace};
 use askama::Template;
 use auth_server::pages::{Brand, present, render, text};
 use axum::Router;
@@ -9,9 +9,6 @@ use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::get;
 use std::sync::Arc;
-
-/// The path of the demo client's redirect URI.
-pub(crate) const PATH: &str = "/demo";
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -61,7 +58,7 @@ pub(crate) fn routes(
     };
     let routes = Router::new().route("/", get(show));
     let routes = match has_demo_client {
-        true => routes.route(PATH, get(callback)),
+        true => routes.route(DEMO_PATH, get(callback)),
         false => routes,
     };
     routes.layer(from_fn_with_state(brand, present))

@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
 /// The `client_id` of the demo client.
 pub(crate) const DEMO_CLIENT_ID: &str = "demo";
+/// The path of the demo client's redirect URI.
+pub(crate) const DEMO_PATH: &str = "/demo";
 /// The file name of the master key.
 pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
@@ -183,10 +185,10 @@ fn demo_client(runtime: &Runtime) -> Registration {
         jwks_uri: None,
         dpop_bound_access_tokens: false,
         redirect_uris: vec![
-            runtime.policy.url(crate::demo::PATH),
+            runtime.policy.url(DEMO_PATH),
             "http://127.0.0.1/callback".to_owned(),
         ],
-        post_logout_redirect_uris: vec![runtime.policy.url(crate::demo::PATH)],
+        post_logout_redirect_uris: vec![runtime.policy.url(DEMO_PATH)],
         backchannel_logout_uri: None,
         scope: Role::User.scope(),
         default_scope: None,
