@@ -7,6 +7,7 @@ use crate::versions::Prefix;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
+use foundation::list_query::{PageRequest, Query};
 use resources::idempotency::KeyValue;
 use resources::payments::{
     self, Amount, Currency, Description, Metadata, NewPayment, Payment, PaymentId, Status, Transition,
@@ -14,7 +15,6 @@ use resources::payments::{
 use serde::Serialize;
 use std::sync::Arc;
 use storage::db::{Db, WriteTarget};
-use storage::paging::{PageRequest, Query};
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
 use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};

@@ -10,6 +10,7 @@ pub mod duration;
 pub mod email;
 pub mod ids;
 pub mod json;
+pub mod list_query;
 pub mod log;
 pub mod network;
 pub mod private_files;

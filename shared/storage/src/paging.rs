@@ -1,17 +1,16 @@
-//! Keyset pagination: the query parameters of every list, and the reading of one page.
+//! Keyset pagination: the reading of one page of a list.
 //!
 //! A list is sorted by a key, one or more columns that are unique together. A page begins after an anchor, the key of the last
 //! item before the page, so that creating or deleting items between two requests does not shift the pages.
 
-mod query;
 mod slice;
 
 pub use foundation::cursor::Cursor;
-pub use query::{Direction, Order, PageRequest, Query};
 pub use slice::{PageSlice, Sorting};
 
 use crate::db::Error;
 use foundation::clock::Timestamp;
+use foundation::list_query::Direction;
 
 /// The number of items on a full page.
 pub const PAGE_SIZE: usize = 20;
@@ -112,6 +111,7 @@ impl From<&str> for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foundation::list_query::Order;
     use proptest::prelude::*;
     use std::future::ready;
 

@@ -1,10 +1,11 @@
 //! Pages of signing keys, for administrators.
 
 use super::table::{Key, State, columns};
+use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

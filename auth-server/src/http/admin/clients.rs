@@ -11,6 +11,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use body::SecretRotation;
 use foundation::ids::TextId;
+use foundation::list_query::PageRequest;
 use identity::Identity;
 use identity::administrators;
 use identity::grants::clients;
@@ -23,7 +24,6 @@ use issuer::clients::{
 use issuer::grants::Grants;
 use std::sync::Arc;
 use storage::db::Db;
-use storage::paging::PageRequest;
 use web::error::FieldError;
 use web::openapi::error_responses::code;
 use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_response};

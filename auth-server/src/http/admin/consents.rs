@@ -5,11 +5,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use foundation::ids::TextId;
+use foundation::list_query::PageRequest;
 use identity::Identity;
 use identity::accounts::administration;
 use identity::grants::consents::list::{self, Consent, ListQuery, Position};
 use std::sync::Arc;
-use storage::paging::PageRequest;
 use web::{Envelope, Error, PathId, Policy, list_response};
 
 const PATH: &str = "/admin/consents";

@@ -5,6 +5,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use foundation::ids::TextId;
+use foundation::list_query::PageRequest;
 use identity::Identity;
 use issuer::registrations::initial_tokens::list::{self, ListQuery, Position};
 use issuer::registrations::initial_tokens::{
@@ -12,7 +13,6 @@ use issuer::registrations::initial_tokens::{
 };
 use std::sync::Arc;
 use std::time::Duration;
-use storage::paging::PageRequest;
 use utoipa::ToSchema;
 use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 

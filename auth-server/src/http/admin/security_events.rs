@@ -6,9 +6,9 @@ use crate::http::paths;
 use audit::events::list::{self, Filter, ListQuery, SecurityEvent};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
+use foundation::list_query::PageRequest;
 use identity::Identity;
 use std::sync::Arc;
-use storage::paging::PageRequest;
 use web::{Envelope, Error, Policy, list_response};
 
 /// List the security events

@@ -5,12 +5,12 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use foundation::ids::Id;
+use foundation::list_query::PageRequest;
 use identity::Identity;
 use identity::accounts::administration;
 use identity::sessions::{self, ListQuery, UserSession};
 use identity::users::account;
 use std::sync::Arc;
-use storage::paging::PageRequest;
 use web::{Envelope, Error, PathId, Policy, list_response};
 
 const PATH: &str = "/admin/sessions";

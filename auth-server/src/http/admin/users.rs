@@ -11,12 +11,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use body::{PasswordSetting, UserChanges, UserCreation};
 use foundation::ids::Id;
+use foundation::list_query::PageRequest;
 use identity::Identity;
 use identity::accounts::administration::{self, AccountWithPassword, find_to_change};
 use identity::users::account::{self, Account};
 use identity::users::list::{self, ListQuery};
 use std::sync::Arc;
-use storage::paging::PageRequest;
 use web::openapi::error_responses::code;
 use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 

@@ -17,6 +17,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::ids::TextId;
+use foundation::list_query::Direction;
 use foundation::secret::Secret;
 use identity::grants::clients::list::{self, ListQuery};
 use identity::grants::clients::{self, Client};
@@ -24,7 +25,7 @@ use identity::grants::consents::list::{self as consents, Consent};
 use identity::sessions::Session;
 use issuer::clients::{DEFAULT_OVERLAP, Error, disable, enable, rotate_secret};
 use storage::db;
-use storage::paging::{Direction, Page};
+use storage::paging::Page;
 use web::{Context, Links, PathId};
 
 /// The number of events on the page of an app.

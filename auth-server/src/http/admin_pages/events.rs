@@ -12,9 +12,9 @@ use audit::events::list::{self, ListQuery};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::email::Email;
+use foundation::list_query::{Direction, Order};
 use identity::users::account;
 use storage::db;
-use storage::paging::{Direction, Order};
 use web::{Context, Links};
 
 /// Shows the page. The operation `listSecurityEvents` has the same address, and describes the page.

@@ -17,6 +17,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::ids::Id;
+use foundation::list_query::Direction;
 use foundation::secret::Secret;
 use identity::Identity;
 use identity::accounts::Error;
@@ -26,7 +27,7 @@ use identity::sessions::{self, Session, UserSession};
 use identity::users::account::{self, Account};
 use identity::users::list::{self, ListQuery};
 use storage::db;
-use storage::paging::{Direction, Page};
+use storage::paging::Page;
 use web::{Context, Links, PathId};
 
 /// The number of events on the page of a user.

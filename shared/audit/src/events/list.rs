@@ -7,11 +7,12 @@ pub use filter::{Filter, ListQuery, Outcome};
 pub use tail::{Tail, newest_id};
 
 use foundation::clock::Timestamp;
+use foundation::list_query::{Order, PageRequest};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Sorting, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
 use utoipa::ToSchema;
 
 /// The columns by which the lists are sorted.

@@ -3,10 +3,11 @@
 use super::{Lifetimes, Session};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
+use foundation::list_query::{Order, PageRequest, Query};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
-use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
 use storage::{fetch_all, fetch_all_with, sql};
 use utoipa::{IntoParams, ToSchema};
 

@@ -2,11 +2,12 @@
 
 use super::account::{Account, AccountRow, columns};
 use foundation::email::Email;
+use foundation::list_query::{Order, PageRequest, Query};
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Engine, Error};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

@@ -6,9 +6,10 @@ use super::fields::Status;
 use super::post::{Post, columns};
 use super::query::{ListQuery, Sort};
 use foundation::clock::Timestamp;
+use foundation::list_query::Order;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
-use storage::paging::{self, Cursor, Order, Page, PageSlice, Sorting};
+use storage::paging::{self, Cursor, Page, PageSlice, Sorting};
 use storage::{fetch_all, fetch_optional, sql};
 
 sql! {

@@ -1,7 +1,7 @@
 //! The query parameters of the list of posts.
 
 use super::fields::Status;
-use storage::paging::{Order, PageRequest, Query};
+use foundation::list_query::{Order, PageRequest, Query};
 use utoipa::{IntoParams, ToSchema};
 
 /// The query parameters of the list of posts.
@@ -89,8 +89,8 @@ impl std::fmt::Display for Sort {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foundation::list_query::Direction;
     use proptest::prelude::*;
-    use storage::paging::Direction;
 
     #[test]
     fn the_first_valid_value_of_a_name_wins_and_the_rest_is_ignored() {

@@ -1,6 +1,7 @@
 //! The clauses of a statement that reads one page.
 
-use super::{Order, PAGE_SIZE};
+use super::PAGE_SIZE;
+use foundation::list_query::Order;
 use std::fmt::{self, Display, Write as _};
 
 /// The capacity of the text of a slice, in bytes, which most texts do not exceed.

@@ -3,13 +3,14 @@
 use super::{RegistrationToken, columns};
 use foundation::clock::Timestamp;
 use foundation::ids::TextId;
+use foundation::list_query::{Order, PageRequest, Query};
 use foundation::schema;
 use sqlx::AssertSqlSafe;
 use std::fmt;
 use std::str::FromStr;
 use storage::db::{Db, Error};
 use storage::fetch_all_with;
-use storage::paging::{self, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting, Value};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

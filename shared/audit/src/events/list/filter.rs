@@ -3,8 +3,9 @@
 use super::SecurityEvent;
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
+use foundation::list_query::{PageRequest, Query};
 use std::net::IpAddr;
-use storage::paging::{PageRequest, Query, Value};
+use storage::paging::Value;
 use utoipa::{IntoParams, ToSchema};
 
 /// The condition on listed events. A field that is `None` imposes no condition.

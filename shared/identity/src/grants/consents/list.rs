@@ -2,6 +2,7 @@
 
 use super::{Access, access};
 use foundation::ids::{Id, TextId};
+use foundation::list_query::{Order, PageRequest, Query};
 use foundation::schema;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
@@ -9,7 +10,7 @@ use std::fmt;
 use std::str::FromStr;
 use storage::db::{Db, Error};
 use storage::fetch_all_with;
-use storage::paging::{self, HasCursor, Order, Page, PageRequest, PageSlice, Query, Sorting, Value};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting, Value};
 use utoipa::{IntoParams, ToSchema};
 
 /// A consent, as administrators see it.

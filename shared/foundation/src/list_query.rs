@@ -1,6 +1,6 @@
-//! The query parameters of a list. Unknown parameters and invalid values are ignored, never rejected.
+//! The query parameters of a list, and the links to its other pages. Unknown parameters and invalid values are ignored, never rejected.
 
-use foundation::cursor::Cursor;
+use crate::cursor::Cursor;
 use std::borrow::Cow;
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -175,7 +175,7 @@ impl Order {
     }
 
     /// Returns the opposite order.
-    pub(super) const fn reversed(self) -> Self {
+    pub const fn reversed(self) -> Self {
         match self {
             Self::Ascending => Self::Descending,
             Self::Descending => Self::Ascending,
