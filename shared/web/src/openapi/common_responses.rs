@@ -92,10 +92,17 @@ fn add_responses(operation: &mut Operation, is_safe: bool, components: &mut Comp
     let mut responses = OperationResponses::default();
     let declared = std::mem::take(&mut operation.responses.responses);
     for (key, response) in declared.into_iter().chain(error_responses(&COMMON_ERRORS)) {
-        if let RefOr::T(mut response) = response {
-            describe_headers(&mut response, components);
-            responses.add(key, response);
-        }
+        let error = ErrorKey::parse(&key);
+        let mut response = match (error, response) {
+            (Some(error), _) => error.response(),
+            (None, RefOr::T(own)) => own,
+            (None, RefOr::Ref(_)) => continue,
+        };
+        describe_headers(&mut response, components);
+        match error {
+            Some(error) => responses.errors.insert(error, response),
+            None => responses.own.insert(key, response),
+        };
     }
     if is_safe {
         // Safe methods are not checked for forgery.
@@ -121,13 +128,6 @@ struct OperationResponses {
 }
 
 impl OperationResponses {
-    fn add(&mut self, key: String, response: Response) {
-        match ErrorKey::parse(&key) {
-            Some(key) => self.errors.insert(key, response),
-            None => self.own.insert(key, response),
-        };
-    }
-
     fn remove(&mut self, code: Code) {
         self.errors.retain(|key, _| key.code != code);
     }
