@@ -60,12 +60,12 @@ impl SigningKey {
             alg: "RS256",
             kid: &self.kid,
         };
-        let message = format!("{}.{}", encode_json(&header)?, encode_json(claims)?);
+        let message = [encode_json(&header)?, encode_json(claims)?].join(".");
         let (text, random) = (message.as_bytes(), SystemRandom::new());
         let mut signature = vec![0; self.pair.public_modulus_len()];
         let signed = self.pair.sign(&RSA_PKCS1_SHA256, &random, text, &mut signature);
         signed.map_err(failed)?;
-        Ok(format!("{message}.{}", encode(&signature)))
+        Ok([message, encode(&signature)].join("."))
     }
 }
 
