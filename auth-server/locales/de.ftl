@@ -71,6 +71,7 @@ ended-password-changed = Sie wurden vor { $time } abgemeldet, weil das Passwort 
 ended-password-reset = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos zurückgesetzt wurde.
 ended-password-removed = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos auf einem anderen Gerät entfernt wurde.
 ended-password-replaced = Sie wurden vor { $time } abgemeldet, weil ein Administrator ein neues Passwort für Ihr Konto gewählt hat. Fragen Sie ihn nach dem Passwort.
+ended-changed-here = Sie wurden vor { $time } abgemeldet, weil das Passwort, die Anmeldung in zwei Schritten oder ein Passkey Ihres Kontos in diesem Browser geändert wurde.
 ended-email-changed = Sie wurden vor { $time } abgemeldet, weil die E‑Mail-Adresse Ihres Kontos geändert wurde. Melden Sie sich mit der neuen Adresse an. Wenn Sie das nicht waren, wenden Sie sich an den Administrator.
 ended-two-step-on = Sie wurden vor { $time } abgemeldet, weil die Anmeldung in zwei Schritten auf einem anderen Gerät eingeschaltet wurde. Wenn Sie das nicht waren, wenden Sie sich an den Administrator.
 ended-two-step-off = Sie wurden vor { $time } abgemeldet, weil die Anmeldung in zwei Schritten auf einem anderen Gerät ausgeschaltet wurde.

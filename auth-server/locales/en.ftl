@@ -72,6 +72,7 @@ ended-password-changed = You were signed out { $time } ago, because the password
 ended-password-reset = You were signed out { $time } ago, because the password of your account was reset.
 ended-password-removed = You were signed out { $time } ago, because the password of your account was removed on another device.
 ended-password-replaced = You were signed out { $time } ago, because an administrator chose a new password for your account. Ask the administrator for it.
+ended-changed-here = You were signed out { $time } ago, because the password, two-step sign‑in or a passkey of your account was changed in this browser.
 ended-email-changed = You were signed out { $time } ago, because the e‑mail address of your account was changed. Sign in with the new address. If that was not you, contact the administrator.
 ended-two-step-on = You were signed out { $time } ago, because another device turned two-step sign‑in on. If that was not you, contact the administrator.
 ended-two-step-off = You were signed out { $time } ago, because another device turned two-step sign‑in off.

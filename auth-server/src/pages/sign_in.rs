@@ -53,7 +53,8 @@ pub(crate) struct SecondStepPage<'a> {
 pub(crate) struct EndNotice {
     text: Text<'static>,
     /// Whether to offer a new password. It helps if a stranger may have ended the session, unless the stranger changed the address, to which
-    /// the link would be mailed, or turned two-step sign-in on, which a new password leaves on.
+    /// the link would be mailed, or turned two-step sign-in on, which a new password leaves on. A change in this browser may have been that of
+    /// a stranger who had copied its cookie.
     offers_reset: bool,
 }
 
@@ -65,6 +66,7 @@ impl EndNotice {
             EndReason::PasswordReset => (true, text::of("ended-password-reset")),
             EndReason::PasswordRemoved => (true, text::of("ended-password-removed")),
             EndReason::PasswordReplaced => (false, text::of("ended-password-replaced")),
+            EndReason::ChangedHere => (true, text::of("ended-changed-here")),
             EndReason::EmailChanged => (false, text::of("ended-email-changed")),
             EndReason::TwoStepOn => (false, text::of("ended-two-step-on")),
             EndReason::TwoStepOff => (true, text::of("ended-two-step-off")),

@@ -116,7 +116,7 @@ pub async fn delete(
     }
     credential_check::hold_session(&mut tx, session, context).await?;
     // Sessions come before consents, because the exchange of an authorization code locks them in this order.
-    sessions::end_all(&mut tx, user.id, EndReason::AccountDeleted, context.now).await?;
+    sessions::end_all(&mut tx, user.id, None, EndReason::AccountDeleted, context.now).await?;
     consents::delete_all(&mut tx, user.id).await?;
     let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::AccountDeleted, context).await?;
     second_factor::delete(&mut tx, user.id).await?;

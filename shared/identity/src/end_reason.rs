@@ -60,6 +60,7 @@ end_reasons! {
     PasswordReset: "password_reset", "the user reset the password";
     PasswordRemoved: "password_removed", "the user removed the password";
     PasswordReplaced: "password_replaced", "an administrator replaced the user's password";
+    ChangedHere: "changed_here", "the user changed the password or another way to sign in, in this session";
     EmailChanged: "email_changed", "the user changed the e-mail address";
     TwoStepOn: "two_step_on", "the user turned two-step sign-in on";
     TwoStepOff: "two_step_off", "the user turned two-step sign-in off";
@@ -91,6 +92,7 @@ mod tests {
     fn the_names_in_statements_are_known() {
         assert_eq!(EndReason::stored("unused"), EndReason::Unused);
         assert_eq!(EndReason::stored("expired"), EndReason::Expired);
+        assert_eq!(EndReason::stored("changed_here"), EndReason::ChangedHere);
         assert_eq!(EndReason::stored("all_of_app"), EndReason::AllOfApp);
         assert_eq!(EndReason::AllOfUser.as_str(), "all_of_user");
     }

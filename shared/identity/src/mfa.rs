@@ -6,7 +6,7 @@ use crate::recovery_codes;
 use crate::second_factor::{self, Otp};
 use crate::services::Identity;
 use crate::sessions::{self, Session};
-use crate::sign_out::sign_out_everywhere;
+use crate::sign_out::sign_out_after_change;
 use crate::totp::{self, Enrollment};
 use crate::users::{self, User, changes};
 use audit::events::{Event, EventName};
@@ -98,7 +98,7 @@ pub async fn confirm(
     // Locks the user's row before the session's, in the order of every function that ends sessions.
     changes::lock(&mut tx, user.id).await?;
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::TwoStepOn, context).await?;
+    let announcement = sign_out_after_change(&mut tx, session, EndReason::TwoStepOn, context).await?;
     if !totp::confirm(&mut tx, user.id, &pending, step, context.now).await? {
         return Err(Error::NotEnabled);
     }
@@ -136,7 +136,7 @@ pub async fn disable(
         return Err(credential_check::Error::WrongCredentials.into());
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::TwoStepOff, context).await?;
+    let announcement = sign_out_after_change(&mut tx, session, EndReason::TwoStepOff, context).await?;
     if !remove(&mut tx, &identity.mails, user, context).await? {
         return Err(Error::NotEnabled);
     }

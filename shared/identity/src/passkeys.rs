@@ -18,7 +18,7 @@ use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::end_reason::EndReason;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
-use crate::sign_out::sign_out_everywhere;
+use crate::sign_out::sign_out_after_change;
 use crate::users;
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
@@ -198,7 +198,7 @@ pub async fn remove(
     if verified.password_hash.is_none() && fetch_optional!(tx.on(), (i64,), FIND_USED, user.id)?.is_none() {
         return Ok(Removal::OnlyWayToSignIn);
     }
-    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::PasskeyRemoved, context).await?;
+    let announcement = sign_out_after_change(&mut tx, session, EndReason::PasskeyRemoved, context).await?;
     let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
     let event = Event::success(EventName::PasskeyRemoved).user(user.id);
     let event = event.detail(format!("passkey {id}"));

@@ -6,7 +6,7 @@ use crate::end_reason::EndReason;
 use crate::passwords::Password;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
-use crate::sign_out::sign_out_everywhere;
+use crate::sign_out::sign_out_after_change;
 use crate::users;
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
@@ -55,7 +55,7 @@ pub async fn change_password(
         return Err(credential_check::Error::WrongCredentials);
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, verified.id, EndReason::PasswordChanged, context).await?;
+    let announcement = sign_out_after_change(&mut tx, session, EndReason::PasswordChanged, context).await?;
     let event = Event::success(EventName::PasswordChange).user(verified.id);
     event.record(&mut tx, context).await?;
     let (mails, to) = (&identity.mails, session.user.recipient());
@@ -95,7 +95,7 @@ pub async fn remove_password(
     if !users::remove_password(&mut tx, verified.id, context.now).await? {
         return Err(RemovalError::NotReady);
     }
-    let announcement = sign_out_everywhere(&mut tx, verified.id, EndReason::PasswordRemoved, context).await?;
+    let announcement = sign_out_after_change(&mut tx, session, EndReason::PasswordRemoved, context).await?;
     let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
     let event = Event::success(EventName::PasswordRemoved).user(verified.id);
     event.record(&mut tx, context).await?;

@@ -132,7 +132,7 @@ pub async fn confirm(
 /// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the exchange of an
 /// authorization code locks them before the consents.
 async fn remove_former_access(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
-    sessions::end_all(tx, user_id, EndReason::PasswordReset, context.now).await?;
+    sessions::end_all(tx, user_id, None, EndReason::PasswordReset, context.now).await?;
     consents::delete_all(tx, user_id).await?;
     if second_factor::delete(tx, user_id).await? {
         let event = Event::success(EventName::MfaDisabled).user(user_id);

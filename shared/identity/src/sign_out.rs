@@ -2,8 +2,9 @@
 
 use crate::end_reason::EndReason;
 use crate::grants::refresh_families;
+use crate::mailed_tokens;
+use crate::sessions::{self, Session};
 use crate::users::changes;
-use crate::{mailed_tokens, sessions};
 use audit::revocation::PendingAnnouncement;
 use foundation::context::RequestContext;
 use storage::db::{Error, Tx};
@@ -18,8 +19,30 @@ pub(crate) async fn sign_out_everywhere(
     reason: EndReason,
     context: &RequestContext,
 ) -> Result<PendingAnnouncement, Error> {
+    sign_out(tx, user_id, None, reason, context).await
+}
+
+/// Signs the user of this session out everywhere, as [`sign_out_everywhere`] does, after a change that the user made in it and that the
+/// sign-in page of other browsers ascribes to another device. If the browser of this session does not receive the answer, its sign-in page
+/// says that the change was made there.
+pub(crate) async fn sign_out_after_change(
+    tx: &mut Tx,
+    session: &Session,
+    reason: EndReason,
+    context: &RequestContext,
+) -> Result<PendingAnnouncement, Error> {
+    sign_out(tx, session.user.id, Some(session.id), reason, context).await
+}
+
+async fn sign_out(
+    tx: &mut Tx,
+    user_id: i64,
+    changed_in: Option<i64>,
+    reason: EndReason,
+    context: &RequestContext,
+) -> Result<PendingAnnouncement, Error> {
     let ended = changes::end_epoch(tx, user_id, reason, context.now).await?;
-    sessions::end_all(tx, user_id, reason, context.now).await?;
+    sessions::end_all(tx, user_id, changed_in, reason, context.now).await?;
     mailed_tokens::delete_unused(tx, user_id).await?;
     refresh_families::revoke_all_of_user(tx, user_id, ended, context).await
 }

@@ -46,6 +46,19 @@ impl Ended {
         assert!(page.visible_text().contains("abgemeldet"), "{}", page.reply);
     }
 
+    /// Expects that the sign-in page of the second browser, which did not receive the answer to its change, ascribes the change to it.
+    async fn expect_changed_here(&self) {
+        self.second.get("/me").await.expect_error(401, "unauthenticated");
+        let page = self.second.browser().open("/signin").await;
+        let text = page.visible_text();
+        assert!(text.contains("was changed in this browser."), "{text}");
+        assert!(!text.contains("another device"), "{text}");
+        assert!(text.contains(OFFER), "{text}");
+        let page = self.second.browser().in_language("de").open("/signin").await;
+        let text = page.visible_text();
+        assert!(text.contains("in diesem Browser geändert wurde."), "{text}");
+    }
+
     /// Expects that a refresh of the app is refused with a description that ends with these words.
     async fn expect_at_app(&self, world: &World, words: &str) {
         let reply = self.app.refresh(&world.anyone(), &self.tokens.refresh).await;
@@ -79,6 +92,7 @@ async fn a_changed_password_is_the_reason(world: SharedWorld) {
             true,
         )
         .await;
+    ended.expect_changed_here().await;
     ended.expect_at_app(&world, "the user changed the password").await;
 }
 
@@ -147,6 +161,7 @@ async fn two_step_sign_in_is_the_reason(world: SharedWorld) {
     turned_on
         .expect_at_app(&world, "the user turned two-step sign-in on")
         .await;
+    turned_on.expect_changed_here().await;
 
     let sign_in = async |code: usize| {
         let (email, otp) = (&turned_on.first.email, &authenticator.recovery_codes[code]);

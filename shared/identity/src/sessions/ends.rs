@@ -12,39 +12,53 @@ use foundation::secret::Secret;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
 
-/// Returns the text of the statement that deletes the sessions with this condition on PostgreSQL, and keeps the reason `$1` for which they
-/// end at the time `$2`.
+/// Returns the columns of `ended_sessions` for sessions that end at the time `$2`, for the reason `$1`. If all sessions of a user end, the
+/// one with the id `$4`, if it is not null, has another reason: the user made the change in it.
+macro_rules! kept_columns {
+    (one) => {
+        "sid_hash, CAST($1 AS TEXT), CAST($2 AS BIGINT), expires_at"
+    };
+    (all) => {
+        "sid_hash, CASE WHEN id = $4 THEN 'changed_here' ELSE CAST($1 AS TEXT) END, CAST($2 AS BIGINT), expires_at"
+    };
+}
+
+/// Returns the text of the statement that deletes the sessions with this condition on PostgreSQL, and keeps the columns of one
+/// or of all.
 macro_rules! end_on_postgres {
-    ($condition:literal) => {
+    ($ended:ident, $condition:literal) => {
         concat!(
             "WITH ended AS (DELETE FROM sessions WHERE ",
             $condition,
             " RETURNING id, sid_hash, expires_at),
              kept AS (INSERT INTO ended_sessions (sid_hash, reason, ended_at, expires_at)
-                      SELECT sid_hash, CAST($1 AS TEXT), CAST($2 AS BIGINT), expires_at FROM ended)
+                      SELECT ",
+            kept_columns!($ended),
+            " FROM ended)
              SELECT id FROM ended"
         )
     };
 }
 
-/// Returns the text of the statement that keeps the same reason on SQLite. The deletion follows in the same transaction, which excludes
+/// Returns the text of the statement that keeps the same columns on SQLite. The deletion follows in the same transaction, which excludes
 /// all other writers. It has the same parameters, and uses only those of the condition.
 macro_rules! keep_reason_on_sqlite {
-    ($condition:literal) => {
+    ($ended:ident, $condition:literal) => {
         concat!(
-            "INSERT INTO ended_sessions (sid_hash, reason, ended_at, expires_at)
-             SELECT sid_hash, $1, $2, expires_at FROM sessions WHERE ",
+            "INSERT INTO ended_sessions (sid_hash, reason, ended_at, expires_at) SELECT ",
+            kept_columns!($ended),
+            " FROM sessions WHERE ",
             $condition
         )
     };
 }
 
 sql! {
-    END_ONE_POSTGRES = end_on_postgres!("id = $3 AND user_id = $4");
-    KEEP_REASON_OF_ONE_SQLITE = keep_reason_on_sqlite!("id = $3 AND user_id = $4");
+    END_ONE_POSTGRES = end_on_postgres!(one, "id = $3 AND user_id = $4");
+    KEEP_REASON_OF_ONE_SQLITE = keep_reason_on_sqlite!(one, "id = $3 AND user_id = $4");
     DELETE_ONE_SQLITE = "DELETE FROM sessions WHERE id = $3 AND user_id = $4 RETURNING id";
-    END_ALL_POSTGRES = end_on_postgres!("user_id = $3");
-    KEEP_REASON_OF_ALL_SQLITE = keep_reason_on_sqlite!("user_id = $3");
+    END_ALL_POSTGRES = end_on_postgres!(all, "user_id = $3");
+    KEEP_REASON_OF_ALL_SQLITE = keep_reason_on_sqlite!(all, "user_id = $3");
     DELETE_ALL_SQLITE = "DELETE FROM sessions WHERE user_id = $3 RETURNING id";
     // The caller found no live session, so one that is stored within its lifetime was unused for too long. One whose lifetime is over is
     // stored until the next deletion of expired rows.
@@ -180,18 +194,25 @@ async fn end_one(
     Ok(Some(announcement))
 }
 
-/// Ends every session of a user for this reason. The caller revokes the refresh families.
-pub async fn end_all(tx: &mut Tx, user_id: i64, reason: EndReason, now: Timestamp) -> Result<(), Error> {
+/// Ends every session of a user for this reason. The session with the id `changed_in`, in which the user made the change, ends for the reason
+/// [`EndReason::ChangedHere`]. The caller revokes the refresh families.
+pub async fn end_all(
+    tx: &mut Tx,
+    user_id: i64,
+    changed_in: Option<i64>,
+    reason: EndReason,
+    now: Timestamp,
+) -> Result<(), Error> {
     let (keep, end) = tx.on().choose(
         (Some(KEEP_REASON_OF_ALL_SQLITE), DELETE_ALL_SQLITE),
         (None, END_ALL_POSTGRES),
     );
     let reason = reason.as_str();
     if let Some(keep) = keep {
-        execute!(tx.on(), keep, reason, now, user_id)?;
+        execute!(tx.on(), keep, reason, now, user_id, changed_in)?;
     }
     // The notices come second: the deletion waits for the code exchanges that hold a session, whose families they need.
-    let ended = fetch_all!(tx.on(), (i64,), end, reason, now, user_id)?;
+    let ended = fetch_all!(tx.on(), (i64,), end, reason, now, user_id, changed_in)?;
     let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
     logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
 }
