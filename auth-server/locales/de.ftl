@@ -666,7 +666,6 @@ users = Benutzer
 users-select = Benutzer anzeigen
 users-none = Kein Benutzer erfüllt diese Bedingungen. Eine Adresse muss vollständig sein.
 users-all = Alle Benutzer anzeigen
-user-only-first = Nur die ersten { $n } werden angezeigt. Die Aufrufe der API haben alle.
 history-none = Kein Ereignis ist aufgezeichnet.
 user-email = E‑Mail-Adresse
 user-create-in-terminal = Legen Sie einen Benutzer im Terminal an:

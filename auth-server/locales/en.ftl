@@ -654,7 +654,6 @@ users = Users
 users-select = Show these users
 users-none = No user fits these conditions. An address must be complete.
 users-all = Show all users
-user-only-first = Only the first { $n } are shown. The calls of the API have all of them.
 history-none = No event is recorded.
 user-email = E‑mail address
 user-create-in-terminal = Create a user in a terminal:

@@ -15,7 +15,7 @@ use super::forms::{AccountForm, AppForm, OverviewQuery, SessionEndForm};
 use super::paths;
 use super::redirects::{see_other, see_other_after};
 use crate::app::App;
-use crate::pages::{self, FormState, Notice, text};
+use crate::pages::{self, FormState, Notice, Parts, text};
 use audit::events::list::{self, Filter, SecurityEvent};
 use axum::extract::State;
 use axum::http::header;
@@ -73,12 +73,12 @@ impl Overview {
         }))
     }
 
-    /// Returns the page with the parts of the sessions and of the apps that have these numbers.
+    /// Returns the page with these parts of the sessions and of the apps.
     fn page(
         &self,
         app: &App,
         form: FormState<'_>,
-        (part_of_sessions, part_of_apps): (usize, usize),
+        parts: Parts,
         session: &Session,
         context: &RequestContext,
     ) -> Response {
@@ -86,9 +86,8 @@ impl Overview {
             form,
             account: &self.account,
             sessions: &self.sessions,
-            part_of_sessions,
             apps: &self.apps,
-            part_of_apps,
+            parts,
             events: &self.events,
             has_passkeys: app.relying_party.is_some(),
             has_recent_sign_in: session.has_recent_sign_in(context.now),
@@ -271,7 +270,7 @@ pub(crate) async fn request_confirmation(
         Some(overview) => Ok(renderer
             .for_user(&session)
             .show_again(FormError::from(error), |form| {
-                overview.page(&app, form, (1, 1), &session, &context)
+                overview.page(&app, form, Parts::FIRST, &session, &context)
             })),
         None => Ok(see_other(paths::SIGN_IN)),
     }

@@ -2,19 +2,19 @@
 
 mod deletion;
 mod email;
-mod part;
 mod two_step;
 
 pub(crate) use deletion::{DeletionPage, deletion};
 pub(crate) use email::{EmailPage, email};
-pub(super) use part::Part;
 pub(super) use two_step::qr_code;
 pub(crate) use two_step::{
     TwoStepEnrollmentPage, recovery_codes, two_step_enrollment, two_step_off, two_step_on,
 };
 
+use super::part::{Part, Parts};
 use super::session_item::SessionItem;
 use super::{FormState, render, text};
+use crate::http::paths;
 use askama::Template;
 use audit::events::list::SecurityEvent;
 use axum::response::Response;
@@ -32,11 +32,9 @@ pub(crate) struct AccountPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) account: &'a Account,
     pub(crate) sessions: &'a [OwnSession],
-    /// The number of the part of the sessions to show, counted from 1.
-    pub(crate) part_of_sessions: usize,
     pub(crate) apps: &'a [ConnectedApp],
-    /// The number of the part of the apps to show, counted from 1.
-    pub(crate) part_of_apps: usize,
+    /// The parts of the sessions and of the apps to show.
+    pub(crate) parts: Parts,
     /// The newest events of the user, of which the page shows some.
     pub(crate) events: &'a [SecurityEvent],
     /// Whether passkeys can belong to this installation.
@@ -97,6 +95,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
     events.truncate(SHOWN_EVENTS);
     let passkeys = u64::try_from(page.account.passkeys).unwrap_or_default();
     let passkeys = page.has_passkeys.then_some(passkeys);
+    let (path, parts) = (paths::ACCOUNT, page.parts);
     render(
         &text::of("account").plain(),
         &AccountTemplate {
@@ -109,8 +108,8 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             is_administrator: page.account.user.role == Role::Admin,
             passkeys,
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
-            sessions: Part::of(page.sessions, page.part_of_sessions, "sessions", session),
-            apps: Part::of(page.apps, page.part_of_apps, "apps", app_item),
+            sessions: Part::of(page.sessions, parts.sessions, (path, "sessions"), session),
+            apps: Part::of(page.apps, parts.apps, (path, "apps"), app_item),
             events,
             has_older_events,
             now: page.now,

@@ -1,7 +1,8 @@
 //! `/_design`: the page that shows all components of the pages.
 
-use super::account::{Part, qr_code};
+use super::account::qr_code;
 use super::admin::{ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, TimeLine};
+use super::part::Part;
 use super::passkeys::PasskeyChallenge;
 use super::session_item::SessionItem;
 use super::text::Text;
@@ -66,7 +67,7 @@ pub(crate) async fn design(Context(context): Context) -> Response {
         qr_code: qr_code("An example").unwrap_or_default(),
         changes: changes(),
         events: vec![event(before)],
-        part: Part::of(&[0; 60], 2, "sessions", |item| *item),
+        part: Part::of(&[0; 60], 2, ("/_design", "sessions"), |item| *item),
         in_terminal: InTerminal::new("keys list", "https://id.example.org/admin/keys"),
         before,
         now,

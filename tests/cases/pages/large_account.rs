@@ -68,7 +68,7 @@ async fn open(world: &World, browser: &Browser, path: &str) -> Page {
 }
 
 /// The values of the buttons of this name.
-fn buttons(page: &Page, name: &str) -> Vec<String> {
+pub(super) fn buttons(page: &Page, name: &str) -> Vec<String> {
     let html = page.reply.text();
     let beginning = format!("<button type=\"submit\" name=\"{name}\" value=\"");
     let values = html.split(beginning.as_str()).skip(1);
@@ -85,23 +85,35 @@ fn neighbors(page: &Page) -> Vec<String> {
         .collect()
 }
 
+/// Opens the page with this path and all parts of its lists. Returns the values of the buttons of each of these names.
+async fn reachable<const N: usize>(
+    world: &World,
+    browser: &Browser,
+    path: &str,
+    names: [&str; N],
+) -> [BTreeSet<String>; N] {
+    let (mut found, mut seen) = (names.map(|_| BTreeSet::new()), BTreeSet::new());
+    let mut unseen = vec![path.to_owned()];
+    while let Some(path) = unseen.pop() {
+        if seen.insert(path.clone()) {
+            let page = open(world, browser, &path).await;
+            for (name, values) in names.iter().zip(&mut found) {
+                values.extend(buttons(&page, name));
+            }
+            unseen.extend(neighbors(&page));
+        }
+    }
+    found
+}
+
 async fn every_session_and_app_is_reachable_on_small_pages(world: World) {
     let user = world.user().await;
     let used = fill(&world, &user).await;
     for language in ["en", "de"] {
         let browser = user.browser().in_language(language);
-        let (mut sessions, mut apps, mut seen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        let mut unseen = vec!["/account".to_owned()];
-        while let Some(path) = unseen.pop() {
-            if seen.insert(path.clone()) {
-                let page = open(&world, &browser, &path).await;
-                sessions.extend(buttons(&page, "session"));
-                apps.extend(buttons(&page, "app"));
-                unseen.extend(neighbors(&page));
-            }
-        }
+        let found = reachable(&world, &browser, "/account", ["session", "app"]).await;
         // The session of the browser has no button.
-        assert_eq!((sessions.len(), apps.len()), (99, 100), "{seen:?}");
+        assert_eq!(found.map(|values| values.len()), [99, 100], "{language}");
     }
     let mut browser = user.browser();
     let first = browser.open("/account").await;
@@ -144,18 +156,24 @@ async fn a_part_that_does_not_exist_is_the_first_or_the_last(world: World) {
     }
 }
 
-async fn the_page_for_administrators_is_small_too(world: World) {
+async fn administrators_reach_all_of_them_on_small_pages_too(world: World) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     fill(&world, &user).await;
+    let path = format!("/admin/users/{}", user.id);
     for language in ["en", "de"] {
         let browser = admin.browser().in_language(language);
-        let page = open(&world, &browser, &format!("/admin/users/{}", user.id)).await;
+        let page = open(&world, &browser, &path).await;
         assert_eq!(buttons(&page, "ended").len(), 40, "{}", page.reply);
+        let [ended] = reachable(&world, &browser, &path, ["ended"]).await;
+        assert_eq!(ended.len(), 200, "{language}");
     }
+    let first = admin.browser().open(&path).await;
+    let effect = "The sessions ( 100 ) and the access of connected apps ( 100 )";
+    expect_words(&first, 200, effect);
 }
 
 on_one_shape!(
     every_session_and_app_is_reachable_on_small_pages,
     a_part_that_does_not_exist_is_the_first_or_the_last,
-    the_page_for_administrators_is_small_too,
+    administrators_reach_all_of_them_on_small_pages_too,
 );

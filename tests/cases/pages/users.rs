@@ -1,5 +1,6 @@
 //! The pages of the users, for administrators.
 
+use super::large_account::buttons;
 use super::{expect_redirect, expect_words};
 use serde_json::json;
 use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, User, on_every_shape};
@@ -105,6 +106,19 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
     let own = admin.browser().open(&path_of(&admin)).await;
     expect_words(&own, 200, "This is your own account.");
     assert!(!own.reply.text().contains("name=\"change\""), "{}", own.reply);
+}
+
+async fn the_page_of_a_user_shows_a_part_of_many_sessions(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    world.start_sessions(&user, 20).await;
+    let (mut browser, path) = (admin.browser(), path_of(&user));
+    let first = browser.open(&path).await;
+    expect_words(&first, 200, "Shown here: 1 to 20 of 21 .");
+    let last = browser.open(&format!("{path}?sessions=2")).await;
+    expect_words(&last, 200, "Shown here: 21 to 21 of 21 .");
+    let sessions = [&first, &last].map(|page| buttons(page, "ended"));
+    assert_eq!(sessions.each_ref().map(Vec::len), [20, 1], "{sessions:?}");
+    assert!(!sessions[0].contains(&sessions[1][0]), "{sessions:?}");
 }
 
 async fn an_administrator_disables_and_enables_a_user(world: SharedWorld) {
@@ -237,6 +251,7 @@ async fn a_change_needs_an_administrator_who_signed_in_just_now(world: SharedWor
 on_every_shape!(
     an_administrator_finds_a_user,
     the_page_of_a_user_shows_all_that_belongs_to_the_account,
+    the_page_of_a_user_shows_a_part_of_many_sessions,
     an_administrator_disables_and_enables_a_user,
     an_administrator_ends_what_belongs_to_a_user,
     an_administrator_changes_role_and_credentials,

@@ -7,11 +7,11 @@ use crate::http::documentation::{FormErrors, UserChangeErrors};
 use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
-use crate::http::forms::{AccountQuery, UserChangeForm};
+use crate::http::forms::{AccountQuery, OverviewQuery, UserChangeForm};
 use crate::http::paths;
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other_after;
-use crate::pages::{self, FormState, Notice, UserChange, UserPage, UsersPage};
+use crate::pages::{self, FormState, Notice, Parts, UserChange, UserPage, UsersPage};
 use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
@@ -22,12 +22,11 @@ use foundation::secret::Secret;
 use identity::Identity;
 use identity::accounts::Error;
 use identity::accounts::administration::{self, find_to_change};
-use identity::grants::consents::list::{self as consents, Consent};
-use identity::sessions::{self, Session, UserSession};
+use identity::grants::consents::{self, ConnectedApp};
+use identity::sessions::{self, OwnSession, Session};
 use identity::users::account::{self, Account};
 use identity::users::list::{self, ListQuery};
 use storage::db;
-use storage::paging::Page;
 use web::{Context, Links, PathId};
 
 /// The number of events on the page of a user.
@@ -58,39 +57,54 @@ pub(crate) async fn show_all(
 /// A user, and all that belongs to the account.
 struct Overview {
     account: Account,
-    sessions: Page<UserSession>,
-    consents: Page<Consent>,
+    /// The most recently used ones first.
+    sessions: Vec<OwnSession>,
+    /// Ordered by id.
+    apps: Vec<ConnectedApp>,
     events: Vec<SecurityEvent>,
 }
 
 impl Overview {
-    /// Reads the data. Returns `None` if there is no account with this id.
-    async fn read(identity: &Identity, id: i64, context: &RequestContext) -> Result<Option<Self>, db::Error> {
+    /// Reads the data, for the administrator with this session. Returns `None` if there is no account with this id.
+    async fn read(
+        identity: &Identity,
+        id: i64,
+        session: &Session,
+        context: &RequestContext,
+    ) -> Result<Option<Self>, db::Error> {
         let db = &identity.db;
         let Some(account) = account::find(db, id).await? else {
             return Ok(None);
         };
-        let of_user = format!("user_id={id}");
-        let sessions = sessions::ListQuery::parse(&of_user);
+        let lifetimes = identity.session_lifetimes;
         let events = Filter {
             user_id: Some(id),
             ..Filter::default()
         };
         Ok(Some(Self {
             account,
-            sessions: sessions::page(db, &sessions, identity.session_lifetimes, context.now).await?,
-            consents: consents::page(db, &consents::ListQuery::parse(&of_user)).await?,
+            sessions: sessions::list_of_user(db, id, session, lifetimes, context.now).await?,
+            apps: consents::list(db, id).await?,
             events: newest(db, &events, None, EVENTS).await?,
         }))
     }
 
-    fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+    /// Returns the page with these parts of the sessions and of the apps.
+    fn page(
+        &self,
+        app: &App,
+        form: FormState<'_>,
+        parts: Parts,
+        session: &Session,
+        context: &RequestContext,
+    ) -> Response {
         let path = paths::of_user(self.account.user.id);
         pages::user(&UserPage {
             form,
             account: &self.account,
             sessions: &self.sessions,
-            consents: &self.consents,
+            apps: &self.apps,
+            parts,
             events: &self.events,
             is_own: session.user.id == self.account.user.id,
             sign_in: (!session.has_recent_sign_in(context.now)).then(|| paths::sign_in(Some(&path))),
@@ -106,16 +120,16 @@ pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,
     id: PathId,
-    PageQuery(query): PageQuery<AccountQuery>,
+    PageQuery(query): PageQuery<OverviewQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let id = id.or_not_found().map(Id::get).map_err(|_| no_such_user())?;
     let session = require_administrator(session, &paths::of_user(id), query.signed_in.is_some())?;
-    let overview = Overview::read(&app.identity, id, &context).await?;
+    let overview = Overview::read(&app.identity, id, &session, &context).await?;
     let overview = overview.ok_or_else(no_such_user)?;
     let renderer = renderer.for_user(&session);
-    Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))
+    Ok(renderer.show(|form| overview.page(&app, form, query.parts(), &session, &context)))
 }
 
 fn no_such_user() -> FlowError {
@@ -158,10 +172,12 @@ pub(crate) async fn change(
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,
     };
-    let overview = Overview::read(&app.identity, id, &context).await?;
+    let overview = Overview::read(&app.identity, id, &session, &context).await?;
     let overview = overview.ok_or_else(no_such_user)?;
     let renderer = renderer.for_user(&session);
-    Ok(renderer.show_again(error, |form| overview.page(&app, form, &session, &context)))
+    Ok(renderer.show_again(error, |form| {
+        overview.page(&app, form, Parts::FIRST, &session, &context)
+    }))
 }
 
 /// Makes the change that a form asks for. Returns the address of the account and the initial password, if one was generated.

@@ -1,6 +1,7 @@
 //! The forms and the query of the account pages.
 
 use super::CsrfProtected;
+use crate::pages::Parts;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -97,7 +98,7 @@ pub(crate) struct AccountQuery {
     pub(crate) signed_in: Option<String>,
 }
 
-/// The query of the account page.
+/// The query of the account page, and of the page of one user for administrators.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OverviewQuery {
@@ -111,10 +112,9 @@ pub(crate) struct OverviewQuery {
 }
 
 impl OverviewQuery {
-    /// Returns the numbers of the parts of the sessions and of the apps. A text that is no number stands for the first part.
-    pub(crate) fn parts(&self) -> (usize, usize) {
-        let number = |text: Option<&String>| text.and_then(|text| text.parse().ok()).unwrap_or(1);
-        (number(self.sessions.as_ref()), number(self.apps.as_ref()))
+    /// Returns the parts to show.
+    pub(crate) fn parts(&self) -> Parts {
+        Parts::parse(self.sessions.as_deref(), self.apps.as_deref())
     }
 }
 

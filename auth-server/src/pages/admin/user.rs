@@ -4,6 +4,7 @@ use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
 use super::{ChangeItem, EventItem, InTerminal, event_items, quoted};
 use crate::http::paths;
+use crate::pages::part::{Part, Parts};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
@@ -12,20 +13,20 @@ use audit::events::list::SecurityEvent;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::secret::Secret;
-use identity::grants::consents::list::Consent;
-use identity::sessions::UserSession;
+use identity::grants::consents::ConnectedApp;
+use identity::sessions::OwnSession;
 use identity::users::Role;
 use identity::users::account::Account;
-use storage::paging::{PAGE_SIZE, Page};
 
 /// The page of one user.
 pub(crate) struct UserPage<'a> {
     pub(crate) form: FormState<'a>,
     pub(crate) account: &'a Account,
-    /// The newest sessions.
-    pub(crate) sessions: &'a Page<UserSession>,
-    /// The first apps to which the user has given access.
-    pub(crate) consents: &'a Page<Consent>,
+    pub(crate) sessions: &'a [OwnSession],
+    /// The apps to which the user has given access.
+    pub(crate) apps: &'a [ConnectedApp],
+    /// The parts of the sessions and of the apps to show.
+    pub(crate) parts: Parts,
     /// The newest events.
     pub(crate) events: &'a [SecurityEvent],
     /// Whether it is the account of the administrator.
@@ -56,14 +57,12 @@ struct UserTemplate<'a> {
     may_change: bool,
     clock_differs: bool,
     changes: Vec<ChangeItem>,
-    sessions: Vec<SessionItem>,
+    sessions: Part<SessionItem>,
     /// The name of the change that ends a session.
     end_session: String,
-    has_more_sessions: bool,
-    apps: Vec<AppItem<'a>>,
+    apps: Part<AppItem<'a>>,
     /// The name of the change that revokes a consent.
     revoke_consent: String,
-    has_more_apps: bool,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The time of the last change, which tells whether a form is sent again.
@@ -82,8 +81,9 @@ struct AppItem<'a> {
 /// Renders the page of one user.
 pub(crate) fn user(page: &UserPage<'_>) -> Response {
     let account = page.account;
-    let id = account.user.id;
-    let (sessions, apps) = (page.sessions.items.len(), page.consents.items.len());
+    let (id, parts) = (account.user.id, page.parts);
+    let path: &str = &paths::of_user(id);
+    let (sessions, apps) = (page.sessions.len(), page.apps.len());
     let change = |change: UserChange| {
         let (label, effect) = change.in_words(sessions, apps);
         ChangeItem {
@@ -94,11 +94,11 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             in_terminal: change.in_terminal(&account.user.email, page.url),
         }
     };
-    let session = |session: &UserSession| SessionItem::new(&session.session, false);
+    let session = |own: &OwnSession| SessionItem::new(&own.session, own.current);
     let template = UserTemplate {
         form: page.form,
         id,
-        changes_path: format!("{}/changes", paths::of_user(id)),
+        changes_path: format!("{path}/changes"),
         email: &account.user.email,
         role: role_in_words(account.user.role),
         tags: tags(account),
@@ -112,12 +112,10 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             .filter(|change| !page.clock_differs || change.only_ends_access())
             .map(change)
             .collect(),
-        sessions: page.sessions.items.iter().map(session).collect(),
+        sessions: Part::of(page.sessions, parts.sessions, (path, "sessions"), session),
         end_session: UserChange::EndSession.name(),
-        has_more_sessions: sessions == PAGE_SIZE,
-        apps: page.consents.items.iter().map(app_item).collect(),
+        apps: Part::of(page.apps, parts.apps, (path, "apps"), app_item),
         revoke_consent: UserChange::RevokeConsent.name(),
-        has_more_apps: apps == PAGE_SIZE,
         events: event_items(page.events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("user_id", &id.to_string())]),
         version: account.user.updated_at.to_string(),
@@ -142,12 +140,12 @@ fn possible_changes(account: &Account) -> Vec<UserChange> {
     changes
 }
 
-fn app_item(consent: &Consent) -> AppItem<'_> {
+fn app_item(app: &ConnectedApp) -> AppItem<'_> {
     AppItem {
-        name: &consent.access.client_name,
-        client_id: &consent.client_id,
-        path: paths::of_client(&consent.client_id),
-        scopes: consent.access.scope.split(' ').map(text::scope).collect(),
+        name: &app.access.client_name,
+        client_id: &app.id,
+        path: paths::of_client(&app.id),
+        scopes: app.access.scope.split(' ').map(text::scope).collect(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The changes of an account that an administrator makes on its page.
 
-use super::{InTerminal, counted, quoted};
+use super::{InTerminal, quoted};
 use crate::pages::text::{self, Text};
 use identity::users::Role;
 
@@ -92,8 +92,7 @@ impl UserChange {
                 (text::of("user-sign-out"), text::of("user-sign-out-effect"))
             }
         };
-        let effect = effect.with("sessions", counted(sessions));
-        (label, effect.with("apps", counted(apps)))
+        (label, effect.with("sessions", sessions).with("apps", apps))
     }
 
     /// Returns the command and the call that make the change to the account with this address, whose URL at the API is `url`.

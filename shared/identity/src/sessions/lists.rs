@@ -111,12 +111,23 @@ pub async fn list(
     lifetimes: Lifetimes,
     now: Timestamp,
 ) -> Result<Vec<OwnSession>, Error> {
+    list_of_user(db, session.user.id, session, lifetimes, now).await
+}
+
+/// Returns the live sessions of any user as [`list`] does, for the user of `session`, which is marked if it is one of them.
+pub async fn list_of_user(
+    db: &Db,
+    user_id: i64,
+    session: &Session,
+    lifetimes: Lifetimes,
+    now: Timestamp,
+) -> Result<Vec<OwnSession>, Error> {
     let idle_since = now.before(lifetimes.idle);
     fetch_all!(
         db.reader(),
         OwnSession,
         LIST,
-        session.user.id,
+        user_id,
         idle_since,
         now,
         session.id
