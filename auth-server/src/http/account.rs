@@ -132,7 +132,7 @@ pub(crate) async fn show(
 
 /// End a session on the account page
 ///
-/// Ends the session, and the tokens that first-party apps received in it.
+/// Ends the session, and the tokens that first-party apps received in it. The account page then shows the same part of the sessions.
 #[utoipa::path(
     post, path = paths::ACCOUNT_SESSION_END, operation_id = "endSessionByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -157,7 +157,8 @@ pub(crate) async fn end_session(
         }
     }
     // A session that had ended before is not in the list any more.
-    Ok(see_other_after(Notice::SessionEnded, paths::ACCOUNT))
+    let page = fields.parts().of_page(paths::ACCOUNT);
+    Ok(see_other_after(Notice::SessionEnded, &page))
 }
 
 /// End all other sessions on the account page
@@ -185,7 +186,7 @@ pub(crate) async fn end_other_sessions(
 
 /// Disconnect an app on the account page
 ///
-/// Withdraws the consent and revokes the app's tokens at once.
+/// Withdraws the consent and revokes the app's tokens at once. The account page then shows the same part of the apps.
 #[utoipa::path(
     post, path = paths::ACCOUNT_APP_DISCONNECT, operation_id = "withdrawGrantByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -203,7 +204,8 @@ pub(crate) async fn disconnect_app(
     let session = require_session(session, None, false)?;
     let tx = begin(&identity, &session, &context).await?;
     consents::revoke(tx, &identity, session.user.id, &fields.app, &context).await?;
-    Ok(see_other_after(Notice::AppDisconnected, paths::ACCOUNT))
+    let page = fields.parts().of_page(paths::ACCOUNT);
+    Ok(see_other_after(Notice::AppDisconnected, &page))
 }
 
 /// Download the account

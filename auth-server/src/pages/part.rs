@@ -38,12 +38,21 @@ impl Parts {
         let number = |text: Option<&str>| {
             let text = text?;
             let number: usize = text.parse().ok()?;
-            (number.to_string() == text).then_some(number)
+            (number > 0 && number.to_string() == text).then_some(number)
         };
         Self {
             sessions: number(sessions).unwrap_or(Self::FIRST.sessions),
             apps: number(apps).unwrap_or(Self::FIRST.apps),
         }
+    }
+
+    /// Returns the path of a page with these parts.
+    pub(crate) fn of_page(self, page: &str) -> String {
+        let numbers = [("sessions", self.sessions), ("apps", self.apps)];
+        let numbers = numbers.map(|(name, number)| (name, number.to_string()));
+        let further = numbers.iter().filter(|(_, number)| number != "1");
+        let further: Vec<_> = further.map(|(name, number)| (*name, number.as_str())).collect();
+        paths::with_query(page, &further)
     }
 }
 
@@ -122,8 +131,16 @@ mod tests {
     fn a_number_that_is_not_canonical_stands_for_the_first_part() {
         let (sessions, apps) = (3, 12);
         assert_eq!(Parts::parse(Some("3"), Some("12")), Parts { sessions, apps });
-        for text in ["", "x", "+5", "05", " 5", "٣", "99999999999999999999"] {
+        for text in ["", "x", "0", "+5", "05", " 5", "٣", "99999999999999999999"] {
             assert_eq!(Parts::parse(Some(text), None), Parts::FIRST, "{text}");
         }
+    }
+
+    #[test]
+    fn the_path_of_a_page_names_the_further_parts() {
+        let path = |sessions, apps| Parts { sessions, apps }.of_page("/account");
+        assert_eq!(path(1, 1), "/account");
+        assert_eq!(path(1, 5), "/account?apps=5");
+        assert_eq!(path(3, 12), "/account?sessions=3&apps=12");
     }
 }

@@ -1,5 +1,6 @@
 //! `/account`.
 
+use super::large_account::{buttons, come_back};
 use tests::{Browser, PASSWORD, Page, SharedWorld, Tokens, User, World, on_every_shape};
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
@@ -255,7 +256,26 @@ async fn password_managers_find_the_page_that_changes_the_password(world: Shared
     world.anyone().get(reliable).await.expect(404);
 }
 
+/// The part of a form is a number, and nothing else of a form is in the address of the redirect.
+async fn a_form_leads_back_to_its_part(world: SharedWorld) {
+    let user = world.user().await;
+    world.start_sessions(&user, 20).await;
+    let mut browser = user.browser();
+    let last = browser.open("/account?sessions=2").await;
+    let ended = buttons(&last, "session").pop().unwrap();
+    // The part is empty now, so that the page shows the one before it.
+    let done = browser.submit(&last, &[("session", &ended)]).await;
+    let page = come_back(&mut browser, &done, "/account?sessions=2").await;
+    assert_eq!(buttons(&page, "session").len(), 19, "{}", page.reply);
+    for part in ["1", "0", "+2", "02", "x", "//example.org", "2&apps=3", "2#x", ""] {
+        let fields = [("session", ended.as_str()), ("sessions", part), ("apps", "2")];
+        let done = browser.submit(&page, &fields).await;
+        come_back(&mut browser, &done, "/account").await;
+    }
+}
+
 on_every_shape!(
+    a_form_leads_back_to_its_part,
     password_managers_find_the_page_that_changes_the_password,
     the_account_shows_sessions_apps_and_events,
     older_events_are_in_the_download,

@@ -138,8 +138,8 @@ fn no_such_user() -> FlowError {
 
 /// Change a user by a form
 ///
-/// Has the effect of one of the operations that change an account, end a session or revoke a consent. A generated password is shown once.
-/// Requires a sign-in within the last ten minutes.
+/// Has the effect of one of the operations that change an account, end a session or revoke a consent. A generated password is shown once;
+/// after any other change the page of the user shows the same part of its list. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_USER_CHANGES, operation_id = "changeAccountByForm", tag = "Pages",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -163,9 +163,10 @@ pub(crate) async fn change(
     let session = require_administrator(session, &path, false)?;
     let session = require_recent_sign_in(Some(session), &path, false, &context)?;
     let administrator = of_administrator(&context, &session);
+    let parts = fields.parts();
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
-        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &path)),
+        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &parts.of_page(&path))),
         Ok(Some((email, initial))) => {
             return Ok(pages::initial_password(&email, &initial, &path));
         }
@@ -175,9 +176,7 @@ pub(crate) async fn change(
     let overview = Overview::read(&app.identity, id, &session, &context).await?;
     let overview = overview.ok_or_else(no_such_user)?;
     let renderer = renderer.for_user(&session);
-    Ok(renderer.show_again(error, |form| {
-        overview.page(&app, form, Parts::FIRST, &session, &context)
-    }))
+    Ok(renderer.show_again(error, |form| overview.page(&app, form, parts, &session, &context)))
 }
 
 /// Makes the change that a form asks for. Returns the address of the account and the initial password, if one was generated.

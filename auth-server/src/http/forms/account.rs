@@ -74,6 +74,8 @@ pub(crate) struct PasskeyRemovalForm {
 pub(crate) struct SessionEndForm {
     /// The id of the session.
     pub(crate) session: String,
+    /// The number of the part of the sessions that the page showed.
+    sessions: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
 }
@@ -83,10 +85,26 @@ pub(crate) struct SessionEndForm {
 pub(crate) struct AppForm {
     /// The `client_id` of the app.
     pub(crate) app: String,
+    /// The number of the part of the connected apps that the page showed.
+    apps: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
     /// The id of the user to whom the form was shown.
     user: String,
+}
+
+impl SessionEndForm {
+    /// Returns the parts to which the user comes back.
+    pub(crate) fn parts(&self) -> Parts {
+        Parts::parse(self.sessions.as_deref(), None)
+    }
+}
+
+impl AppForm {
+    /// Returns the parts to which the user comes back.
+    pub(crate) fn parts(&self) -> Parts {
+        Parts::parse(None, self.apps.as_deref())
+    }
 }
 
 /// The query of a page of the account.

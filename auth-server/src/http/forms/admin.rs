@@ -1,6 +1,7 @@
 //! The forms of the pages for administrators.
 
 use super::CsrfProtected;
+use crate::pages::Parts;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -40,6 +41,10 @@ pub(crate) struct UserChangeForm {
     /// The id of the session that ends, or of the app that loses access, for `end-session` and `revoke-consent`.
     #[serde(default)]
     pub(crate) ended: String,
+    /// The number of the part of the sessions that the page showed, for `end-session`.
+    sessions: Option<String>,
+    /// The number of the part of the connected apps that the page showed, for `revoke-consent`.
+    apps: Option<String>,
     /// The time of the last change of the account that the page showed, for `set-password`.
     #[serde(default)]
     pub(crate) version: String,
@@ -47,6 +52,13 @@ pub(crate) struct UserChangeForm {
     csrf: String,
     /// The id of the administrator to whom the form was shown.
     user: String,
+}
+
+impl UserChangeForm {
+    /// Returns the parts to which the administrator comes back.
+    pub(crate) fn parts(&self) -> Parts {
+        Parts::parse(self.sessions.as_deref(), self.apps.as_deref())
+    }
 }
 
 /// The form that changes an app.
