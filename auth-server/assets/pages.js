@@ -1,42 +1,29 @@
-// Adds to each password field a button that shows the password, and to a new password the number of its characters and the rules that it
-// breaks. Adds to each text to keep a button that copies it. Shows the buttons that print a page, and exact times in the time zone of the browser.
+// Adds to each password field a button that shows the password, and to a new password the number of its characters and what the issuer
+// thinks of it. Adds to each text to keep a button that copies it. Shows the buttons that print a page, and exact times in the time zone of
+// the browser.
 "use strict";
 const texts = document.currentScript.dataset;
 
 // The query of a mailed link has a token, which a cookie keeps for a reload.
 if (document.querySelector("[data-hide-query]")) history.replaceState(null, "", location.pathname);
 
-// The rules of the module `passwords` of the issuer, but for its list of common passwords, which the issuer has alone.
-const MAX_LENGTH = 128;
-const MAX_COMPARED = 40;
-const MAX_ADDED = 4;
+// The pause in typing after which the issuer is asked about a new password, in milliseconds.
+const PAUSE = 300;
 
-const isSequence = (password) => {
-  const codes = [...password].map((character) => character.codePointAt(0));
-  const step = codes[1] - codes[0];
-  return Math.abs(step) <= 1 && codes.every((code, i) => i === 0 || code - codes[i - 1] === step);
-};
-
-const isLike = (password, address) => {
-  const [, local, domain] = /^(.*)@(.*)$/.exec(address) ?? [];
-  const words = [
-    password,
-    password.replace(/\P{Alphabetic}+$/u, ""),
-    password.replace(/^\P{Alphabetic}+|\P{Alphabetic}+$/gu, ""),
-  ];
-  const isNear = (word) => word && [...password].length - [...word].length <= MAX_ADDED;
-  return words.some((word) => isNear(word) && [address, local, domain].includes(word));
-};
-
-// Returns what is wrong with a password that is long enough, or says that it is.
-const advice = (password, address) => {
-  const n = [...password].length;
-  if (n > MAX_LENGTH) return texts.tooLong;
-  if (n <= MAX_COMPARED) {
-    if (isSequence(password.toLowerCase())) return texts.sequence;
-    if (isLike(password.toLowerCase(), address.toLowerCase())) return texts.likeAddress;
-  }
-  return texts.enough;
+// Asks the issuer about the password in a field, which has its rules and a long list of common passwords. Fails if there is no answer.
+const ask = async (field, address, signal) => {
+  const answer = await fetch(`/password/verdict?ui_locales=${document.documentElement.lang}`, {
+    method: "POST",
+    headers: { accept: "application/json" },
+    body: new URLSearchParams({
+      csrf: field.form.elements.csrf.value,
+      new_password: field.value,
+      email: address?.value ?? "",
+    }),
+    signal,
+  });
+  if (!answer.ok) throw new Error(`the status is ${answer.status}`);
+  return answer.json();
 };
 
 for (const field of document.querySelectorAll(".password > input")) {
@@ -62,17 +49,36 @@ for (const field of document.querySelectorAll(".password > input")) {
     verdict.className = "verdict";
     verdict.setAttribute("role", "status");
     const address = field.form.querySelector("input[type=email]");
-    const judge = () => {
-      // The issuer counts the characters in this form too.
-      const password = field.value.normalize("NFC");
-      const n = [...password].length;
-      count.textContent = texts.count.replace("{n}", n).replace("{min}", field.minLength);
-      const text = n < field.minLength ? "" : advice(password, address?.value ?? "");
+    const say = (text, isGood) => {
       // Screen readers read each change.
       if (verdict.textContent !== text) verdict.textContent = text;
-      verdict.classList.toggle("good", text === texts.enough);
+      verdict.classList.toggle("good", isGood);
+      verdict.ariaBusy = "false";
+    };
+    let pause;
+    let request = new AbortController();
+    const judge = () => {
+      // The issuer counts the characters in this form too.
+      const n = [...field.value.normalize("NFC")].length;
+      count.textContent = texts.count.replace("{n}", n).replace("{min}", field.minLength);
+      clearTimeout(pause);
+      request.abort();
+      if (n < field.minLength) return say("", false);
+      verdict.ariaBusy = "true";
+      pause = setTimeout(async () => {
+        request = new AbortController();
+        const { signal } = request;
+        try {
+          const { text, acceptable } = await ask(field, address, signal);
+          say(text, acceptable);
+        } catch {
+          // Without an answer the length alone is known. The issuer judges the password when the form is sent.
+          if (!signal.aborted) say(texts.enough, true);
+        }
+      }, PAUSE);
     };
     field.addEventListener("input", judge);
+    address?.addEventListener("input", () => field.value && judge());
     field.after(count);
     field.parentElement.after(verdict);
   }

@@ -102,7 +102,7 @@ sign-up-too-many = Aus Ihrem Netz wurden zu viele Konten angelegt. Versuchen Sie
 email-invalid = Das ist keine vollständige E‑Mail-Adresse. Geben Sie eine wie anna@example.org ein.
 password-too-short = Verwenden Sie mindestens { $min } Zeichen.
 password-too-long = Verwenden Sie höchstens 128 Zeichen.
-password-too-common = Dieses Passwort ist leicht zu erraten: Es ist verbreitet, eine Zeichenfolge oder Ihrer E‑Mail-Adresse ähnlich. Wählen Sie ein anderes.
+password-too-common = Dieses Passwort ist leicht zu erraten, weil es verbreitet ist.
 
 ## Password
 

@@ -103,7 +103,7 @@ sign-up-too-many = Too many accounts were created from your network. Try again i
 email-invalid = This is not a complete e‑mail address. Enter one such as ann@example.org.
 password-too-short = Use at least { $min } characters.
 password-too-long = Use at most 128 characters.
-password-too-common = This password is easy to guess: it is common, a sequence, or like your e‑mail address. Choose another one.
+password-too-common = This password is easy to guess, because it is a common one.
 
 ## Password
 

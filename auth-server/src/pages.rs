@@ -168,14 +168,23 @@ fn set_policy(response: &mut Response, policy: &str) {
     }
 }
 
+/// Lets the script of a page send requests to the issuer.
+fn allow_requests(mut page: Response) -> Response {
+    set_policy(
+        &mut page,
+        &format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"),
+    );
+    page
+}
+
 /// Renders the sign-up page.
 pub(crate) fn sign_up(page: &SignUpPage<'_>) -> Response {
-    render(&text::of("sign-up").plain(), page)
+    allow_requests(render(&text::of("sign-up").plain(), page))
 }
 
 /// Renders the form to change a password.
 pub(crate) fn password(page: &PasswordPage<'_>) -> Response {
-    render(&text::of("choose-password").plain(), page)
+    allow_requests(render(&text::of("choose-password").plain(), page))
 }
 
 /// Renders the form to confirm a sign-out.
@@ -190,7 +199,7 @@ pub(crate) fn forgot(page: &ForgotPage<'_>) -> Response {
 
 /// Renders the form behind the link of a password reset.
 pub(crate) fn reset(page: &ResetPage<'_>) -> Response {
-    render(&text::of("reset").plain(), page)
+    allow_requests(render(&text::of("reset").plain(), page))
 }
 
 /// Renders the form behind the link that confirms an address.

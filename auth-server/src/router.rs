@@ -76,6 +76,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(signout::show, signout::show_by_form))
         .routes(routes!(signout::confirm))
         .routes(routes!(password::show, password::submit))
+        .routes(routes!(password::verdict::judge))
         .routes(routes!(password::find_page))
         .routes(routes!(forgot::show, forgot::submit))
         .routes(routes!(reset::show, reset::submit))

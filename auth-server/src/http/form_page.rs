@@ -2,6 +2,8 @@
 
 mod errors;
 
+pub(super) use errors::flaw_in_words;
+
 use crate::pages::text::{self, Text};
 use crate::pages::{self, Field, FormState};
 use axum::extract::{FromRef, FromRequestParts};

@@ -1,5 +1,7 @@
 //! `GET` and `POST /password`: change or set the password, required after sign-in with an initial password.
 
+pub(crate) mod verdict;
+
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, OtherUserErrors, PasswordErrors, SessionErrors};
 use super::extract::{PageQuery, SessionForm};

@@ -46,6 +46,7 @@ pub(crate) const SIGN_OUT_CONFIRMATION: &str = "/signout/confirmation";
 pub(crate) const REGISTER: &str = "/register";
 pub(crate) const USER_INFO: &str = "/userinfo";
 pub(crate) const PASSWORD: &str = "/password";
+pub(crate) const PASSWORD_VERDICT: &str = "/password/verdict";
 pub(crate) const CHANGE_PASSWORD: &str = "/.well-known/change-password";
 pub(crate) const PASSKEY_ENDPOINTS: &str = "/.well-known/passkey-endpoints";
 pub(crate) const FORGOT: &str = "/forgot";

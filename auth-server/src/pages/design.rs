@@ -6,7 +6,7 @@ use super::part::Part;
 use super::passkeys::PasskeyChallenge;
 use super::session_item::SessionItem;
 use super::text::Text;
-use super::{Field, FormState, presentation, render, text};
+use super::{Field, FormState, allow_requests, presentation, render, text};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -72,7 +72,7 @@ pub(crate) async fn design(Context(context): Context) -> Response {
         before,
         now,
     };
-    render(&text::of("design").plain(), &page)
+    allow_requests(render(&text::of("design").plain(), &page))
 }
 
 /// Returns a challenge that no authenticator can answer, so that the button of its form shows the message of a failure.

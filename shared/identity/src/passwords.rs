@@ -115,13 +115,9 @@ impl Passwords {
         Ok(password)
     }
 
-    /// Fails with [`PasswordFlaw::TooCommon`] if a password is common or resembles this e-mail, which became known after the password
-    /// was parsed.
+    /// Fails if a password is easy to guess, also because it resembles this e-mail, which became known after the password was parsed.
     pub(crate) fn check_against_email(&self, password: &Password, email: &str) -> Result<(), PasswordFlaw> {
-        match self.block_list.refuses(&password.0, email) {
-            true => Err(PasswordFlaw::TooCommon),
-            false => Ok(()),
-        }
+        self.block_list.flaw(&password.0, email).map_or(Ok(()), Err)
     }
 
     /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no permit

@@ -15,10 +15,11 @@ use tests::{
 };
 
 /// The operations that read their credentials from the body, that check them only after it, or that need none.
-const AFTER_THE_BODY: [&str; 15] = [
+const AFTER_THE_BODY: [&str; 16] = [
     "authorizeByForm",
     "exchangeToken",
     "introspectToken",
+    "judgePassword",
     "pushAuthorizationRequest",
     "revokeToken",
     "revokeTokenInCookie",

@@ -326,6 +326,7 @@ table! {
     submit_consent: "submitConsent" POST "/consent" Body::Form,            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_password: "showPassword" GET "/password" Body::None,              [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     submit_password: "submitPassword" POST "/password" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    judge_password: "judgePassword" POST "/password/verdict" Body::Form,   [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     find_password_page: "findPasswordPage" GET "/.well-known/change-password" Body::None,              [303 | 303 303 303 303 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     show_forgotten: "showForgotten" GET "/forgot" Body::None,              [200 | 200 200 200 200 | 200 | 200 200 200 200 200 200 200 200 200 | 200 | 200 200];
     submit_forgotten: "submitForgotten" POST "/forgot" Body::Form,         [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];

@@ -115,12 +115,18 @@ impl From<passwords::Error> for FormError {
 
 impl From<PasswordFlaw> for FormError {
     fn from(flaw: PasswordFlaw) -> Self {
-        Self::invalid(&match flaw {
-            PasswordFlaw::TooShort { min } => text::of("password-too-short").count("min", min as u64),
-            PasswordFlaw::TooLong => text::of("password-too-long"),
-            PasswordFlaw::TooCommon => text::of("password-too-common"),
-        })
-        .about(Field::NewPassword)
+        Self::invalid(&flaw_in_words(flaw)).about(Field::NewPassword)
+    }
+}
+
+/// Returns what is wrong with a new password.
+pub(in crate::http) fn flaw_in_words(flaw: PasswordFlaw) -> Text<'static> {
+    match flaw {
+        PasswordFlaw::TooShort { min } => text::of("password-too-short").count("min", min as u64),
+        PasswordFlaw::TooLong => text::of("password-too-long"),
+        PasswordFlaw::Sequence => text::of("password-sequence"),
+        PasswordFlaw::LikeEmail => text::of("password-like-address"),
+        PasswordFlaw::TooCommon => text::of("password-too-common"),
     }
 }
 

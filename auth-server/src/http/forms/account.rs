@@ -25,6 +25,18 @@ pub(crate) struct EmailForm {
     user: String,
 }
 
+/// The form with a new password to judge, which a script sends.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct PasswordVerdictForm {
+    /// The password.
+    pub(crate) new_password: String,
+    /// The address of the account, as far as it is known.
+    #[serde(default)]
+    pub(crate) email: String,
+    /// The value of the csrf cookie.
+    csrf: String,
+}
+
 /// The form with the first one-time code.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct TwoStepConfirmationForm {
@@ -143,6 +155,7 @@ csrf_protected!(
     PasskeyForm,
     PasskeyNameForm,
     PasskeyRemovalForm,
+    PasswordVerdictForm,
     SessionEndForm,
 );
 

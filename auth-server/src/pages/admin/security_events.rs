@@ -3,7 +3,7 @@
 use super::{Choice, InTerminal, quoted};
 use crate::http::paths;
 use crate::pages::text::Text;
-use crate::pages::{CONTENT_SECURITY_POLICY, presentation, render, set_policy, text};
+use crate::pages::{allow_requests, presentation, render, text};
 use askama::Template;
 use audit::events::EventName;
 use audit::events::list::{Filter, Outcome, SecurityEvent};
@@ -142,13 +142,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         in_terminal: InTerminal::new(&command(page.filter), &quoted(page.list_url)),
         now: page.now,
     };
-    let mut response = render(&text::of("events").plain(), &template);
-    // The script connects to the stream.
-    set_policy(
-        &mut response,
-        &format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"),
-    );
-    response
+    allow_requests(render(&text::of("events").plain(), &template))
 }
 
 /// Returns the fields with the values of the condition, and with those that are invalid, so that they can be corrected.

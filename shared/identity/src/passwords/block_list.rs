@@ -5,6 +5,7 @@
 //! by their bytes. That list has the 30,000 most frequent of ten million leaked passwords, which Mark Burnett
 //! published. It is Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., under the MIT License.
 
+use super::PasswordFlaw;
 use std::sync::Arc;
 
 /// The common passwords, one per line.
@@ -32,20 +33,26 @@ impl BlockList {
         }
     }
 
-    /// Returns whether a password is refused for the account with this e-mail, which is empty if it is unknown. Upper
+    /// Returns why a password is refused for the account with this e-mail, which is empty if it is unknown. Upper
     /// and lower case count as equal, and so do a word and the same word between up to [`MAX_ADDED`] digits and signs.
     /// The time grows with the length of the password and with the logarithm of that of the list.
-    pub(super) fn refuses(&self, password: &str, email: &str) -> bool {
+    pub(super) fn flaw(&self, password: &str, email: &str) -> Option<PasswordFlaw> {
         if password.chars().count() > MAX_COMPARED {
-            return false;
+            return None;
         }
         let (password, email) = (password.to_lowercase(), email.to_lowercase());
         let (local, domain) = email.rsplit_once('@').unwrap_or((email.as_str(), ""));
-        let related = [email.as_str(), local, domain, PRODUCT];
-        let is_listed = |word: &str| {
-            self.common.binary_search(&word).is_ok() || !word.is_empty() && related.contains(&word)
-        };
-        is_sequence(&password) || words_of(&password).into_iter().any(is_listed)
+        let related = [email.as_str(), local, domain];
+        let is_related = |word: &&str| !word.is_empty() && related.contains(word);
+        let is_common = |word: &&str| *word == PRODUCT || self.common.binary_search(word).is_ok();
+        let words = words_of(&password);
+        if is_sequence(&password) {
+            Some(PasswordFlaw::Sequence)
+        } else if words.iter().any(is_related) {
+            Some(PasswordFlaw::LikeEmail)
+        } else {
+            words.iter().any(is_common).then_some(PasswordFlaw::TooCommon)
+        }
     }
 }
 
@@ -80,28 +87,34 @@ mod tests {
     fn common_passwords_are_recognized_and_others_are_not() {
         let list = BlockList::new();
         let email = "annabelle.lee@example.org";
-        for password in [
+        let common = [
             "password",
             "Password1",
             "P4ssw0rd",
-            "12345678",
             "qwertyuiop",
             "iloveyou2",
-            "abcdefgh",
-            "87654321",
-            "aaaaaaaaaaaa",
             "elephant",
             "Summer2024",
             "1q2w3e4r!",
             "!!dragon!",
             "latchkey",
             "LATCHKEY1",
+        ];
+        let sequences = ["12345678", "abcdefgh", "87654321", "aaaaaaaaaaaa"];
+        let like_email = [
             "annabelle.lee",
             "Annabelle.Lee99",
             "Annabelle.Lee@Example.org",
             "example.org",
+        ];
+        for (flaw, passwords) in [
+            (PasswordFlaw::TooCommon, &common[..]),
+            (PasswordFlaw::Sequence, &sequences[..]),
+            (PasswordFlaw::LikeEmail, &like_email[..]),
         ] {
-            assert!(list.refuses(password, email), "{password}");
+            for password in passwords {
+                assert_eq!(list.flaw(password, email), Some(flaw), "{password}");
+            }
         }
         for password in [
             "correct horse",
@@ -112,8 +125,8 @@ mod tests {
             "abcdefgi",
             "\u{1f9a9} in the garden",
         ] {
-            assert!(!list.refuses(password, email), "{password}");
-            assert!(!list.refuses(password, ""), "{password}");
+            assert_eq!(list.flaw(password, email), None, "{password}");
+            assert_eq!(list.flaw(password, ""), None, "{password}");
         }
     }
 

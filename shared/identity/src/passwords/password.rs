@@ -24,7 +24,13 @@ pub enum PasswordFlaw {
         /// The least number of characters.
         min: usize,
     },
-    /// It is one of the passwords that attackers try first, or resembles the e-mail address.
+    /// Its characters are all the same, or follow each other.
+    #[error("is a sequence of characters: choose one that is harder to guess")]
+    Sequence,
+    /// It resembles the e-mail address.
+    #[error("is like the e-mail address: choose one that is harder to guess")]
+    LikeEmail,
+    /// It is one of the passwords that attackers try first.
     #[error("is too common: choose one that is harder to guess")]
     TooCommon,
 }

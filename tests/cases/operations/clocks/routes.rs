@@ -98,6 +98,7 @@ const REFUSED: [&str; 97] = [
     "exportAccount",
     "exportAccountByPage",
     "followSecurityEvents",
+    "judgePassword",
     "listComments",
     "listPasskeys",
     "listPayments",

@@ -395,6 +395,13 @@ routes! {
         let page = browser.open("/password").await;
         browser.submit_call(&page, &[("new_password", NEW_PASSWORD)])
     };
+    judgePassword "" [0 0] |f| {
+        let mut browser = f.world.browser();
+        let page = browser.open("/signup").await;
+        let fields = [("csrf", page.hidden("csrf").unwrap()), ("new_password", NEW_PASSWORD.to_owned())];
+        let fields = fields.map(|(name, value)| (name.to_owned(), value));
+        browser.post_call(&page.url.join("/password/verdict").unwrap(), &fields)
+    };
     findPasswordPage "" [0 0] |f| f.world.anyone().get("/.well-known/change-password");
     showForgotten "" [0 0] |f| f.world.anyone().get("/forgot");
     submitForgotten "" [7 7] |f| {

@@ -44,8 +44,10 @@ impl Walk<'_> {
             shown,
             json!(["text", "Hide password", "9 of at least 8 characters"])
         );
+        chromium.expect("verdict good").await;
         self.check("sign-up-typing").await;
         chromium.fill("#password", "87654321").await;
+        chromium.expect("A sequence of characters is easy").await;
         self.check("sign-up-easy").await;
         chromium.fill("#email", "ann@example.org").await;
         assert_eq!(chromium.run(SUBMITTED, &[]).await, "password");
