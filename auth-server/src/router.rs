@@ -15,6 +15,7 @@ use crate::http::{
 use crate::pages::{self, assets};
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
@@ -94,6 +95,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .merge(passkey_pages)
         .merge(sign_up_pages)
         .layer(from_fn_with_state(policy, redirects::to_base_host));
+    let page_routes = refuse_other_methods(page_routes);
     let calls_with_pages = OpenApiRouter::new()
         .routes(routes!(keys::list))
         .routes(routes!(security_events::list))
@@ -161,6 +163,18 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     documentation::complete_forms(router.get_openapi_mut());
     openapi::set_server(router.get_openapi_mut(), &issuer);
     router
+}
+
+/// Answers requests for these paths with methods that they do not support. The layers that the routes have so far do not concern them: a
+/// redirect to the host of the base URL would take the place of the error, for which a browser gets a page.
+fn refuse_other_methods(routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    let (routes, document) = routes.split_for_parts();
+    let routes = routes.method_not_allowed_fallback(unsupported_method);
+    OpenApiRouter::with_openapi(document).merge(routes.into())
+}
+
+async fn unsupported_method() -> StatusCode {
+    StatusCode::METHOD_NOT_ALLOWED
 }
 
 /// Answers a request for a path that no route has. A browser gets a page.

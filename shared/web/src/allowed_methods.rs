@@ -8,8 +8,7 @@ use axum::response::Response;
 const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 
 /// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support `method`. The router
-/// marks such responses by `Allow`. A 405 takes precedence over a response of the route's middleware, such as 429 or a redirect, and
-/// replaces it.
+/// marks such responses by `Allow`. A 405 takes precedence over a response of the route's middleware, such as 429, and replaces it.
 pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) {
     let Some(allow) = allow_with_options(response.headers()) else {
         return;
@@ -20,7 +19,6 @@ pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) 
     }
     headers.insert(header::ALLOW, allow);
     headers.remove(header::RETRY_AFTER);
-    headers.remove(header::LOCATION);
     response.extensions_mut().remove::<Error>();
     *response.status_mut() = match *method {
         Method::OPTIONS => StatusCode::NO_CONTENT,
