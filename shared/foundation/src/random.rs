@@ -44,14 +44,5 @@ pub fn duration_up_to(limit: Duration) -> Duration {
 
 /// Returns a W3C trace id: 16 random bytes in lower-case hexadecimal.
 pub fn trace_id() -> String {
-    hex(&bytes::<16>())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(value.into(), 16).unwrap_or_default();
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.extend([digit(byte >> 4), digit(byte & 0x0f)]);
-    }
-    text
+    format!("{:032x}", u128::from_be_bytes(bytes()))
 }

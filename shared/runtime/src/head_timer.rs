@@ -36,9 +36,10 @@ pub(crate) struct HeadTimer {
     requests: Requests,
     /// The count of `requests` at the last read.
     counted: u64,
+    /// Whether a part of a head has arrived.
+    has_part: bool,
     /// Used again for each head, because a new timer costs an allocation.
     timer: Pin<Box<Sleep>>,
-    /// Whether a head is expected or arriving.
     is_running: bool,
 }
 
@@ -48,13 +49,15 @@ impl HeadTimer {
         Self {
             requests,
             counted: 0,
+            has_part: false,
             timer: Box::pin(sleep(HEAD_TIMEOUT)),
             is_running: true,
         }
     }
 
     /// Returns `read`, the result of a read that got bytes or not. Returns [`io::ErrorKind::TimedOut`] in its place if the read is pending
-    /// and a head has been arriving for too long. The first bytes after a request start the timer, and the next request stops it.
+    /// and a head has been arriving for too long. The timer starts when a read is pending after a part of a head, so it costs nothing for a
+    /// head that arrives as a whole. The next request stops it.
     pub(crate) fn check(
         &mut self,
         cx: &mut Context<'_>,
@@ -64,10 +67,12 @@ impl HeadTimer {
         let count = self.requests.0.load(Ordering::Relaxed);
         if count != self.counted {
             self.counted = count;
+            self.has_part = false;
             self.is_running = false;
         }
         let is_handling = count % 2 == 1;
-        if got_bytes && !self.is_running && !is_handling {
+        self.has_part |= got_bytes && !is_handling;
+        if read.is_pending() && self.has_part && !self.is_running {
             self.timer.as_mut().reset(Instant::now() + HEAD_TIMEOUT);
             self.is_running = true;
         }

@@ -231,12 +231,7 @@ impl Visit for EventFields {
         }
     }
 
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        // The request log records the method with `%`, which arrives here.
-        if field.name() == field::METHOD {
-            self.method = format!("{value:?}");
-        }
-    }
+    fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
 /// Returns the label of a method. Unknown methods share one label, because clients could create any number of them.

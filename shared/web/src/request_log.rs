@@ -28,7 +28,7 @@ const MAX_USER_AGENT: usize = 200;
 struct ResponseContext {
     method: Method,
     error_format: ErrorFormat,
-    trace_id: String,
+    request: Arc<RequestContext>,
     deferred_headers: DeferredHeaders,
 }
 
@@ -47,10 +47,11 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     let address = connection.map(|connection| proxies.client_address(connection.peer, request.headers()));
     let user_agent = user_agent(request.headers());
     let deferred_headers = DeferredHeaders::default();
+    let span = tracing::info_span!("request", trace_id);
     let context = Arc::new(RequestContext {
         now: clock.now(),
         clock,
-        trace_id: trace_id.clone(),
+        trace_id,
         address,
         user_agent,
         administrator: None,
@@ -59,15 +60,14 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     let response_context = ResponseContext {
         method: request.method().clone(),
         error_format: ErrorFormat::negotiate(request.headers()),
-        trace_id: trace_id.clone(),
+        request: Arc::clone(&context),
         deferred_headers: deferred_headers.clone(),
     };
     let extensions = request.extensions_mut();
     extensions.insert(deferred_headers);
-    extensions.insert(Arc::clone(&context));
+    extensions.insert(context);
 
     let time_limit = time_limits::multiplied(REQUEST_TIMEOUT);
-    let span = tracing::info_span!("request", trace_id);
     async {
         let response = match tokio::time::timeout(time_limit, respond(request)).await {
             Ok(response) => response,
@@ -80,9 +80,9 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
         let response = complete_response(response, &response_context);
         tracing::info!(
             target: ACCESS,
-            method = %response_context.method,
+            method = response_context.method.as_str(),
             // The pattern and not the path, because paths and queries may contain personal data or secrets.
-            route = context.route.get(),
+            route = response_context.request.route.get(),
             status = response.status().as_u16(),
             duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
         );
@@ -133,8 +133,9 @@ fn complete_response(mut response: Response, response_context: &ResponseContext)
     allowed_methods::answer_unmatched_method(&mut response, &response_context.method);
     allowed_methods::name_patch_type(&mut response, &response_context.method);
     let error = take_unwritten_error(&mut response);
+    let trace_id = &response_context.request.trace_id;
     let headers = response.headers_mut();
-    if let Ok(id) = HeaderValue::from_str(&response_context.trace_id) {
+    if let Ok(id) = HeaderValue::from_str(trace_id) {
         headers.insert("x-correlation-id", id);
     }
     headers.insert(
@@ -158,7 +159,7 @@ fn complete_response(mut response: Response, response_context: &ResponseContext)
             // The rest of the body may still arrive and must not be read as the next request.
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        *response.body_mut() = Body::from(error.body(format, &response_context.trace_id));
+        *response.body_mut() = Body::from(error.body(format, trace_id));
     }
     response
 }
