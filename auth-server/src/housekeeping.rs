@@ -1,7 +1,7 @@
 //! The periodic deletion of expired rows, and the replacement of deleted accounts in many events.
 
 use access_tokens::verifiers;
-use audit::{alerts, events, revocation};
+use audit::{alerts, events, figures, revocation};
 use foundation::clock::{Timestamp, now};
 use identity::grants::clients::registration;
 use identity::grants::refresh_families;
@@ -43,6 +43,7 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) {
     )
     .await;
     attempt("security events", events::prune(db, event_retention, now)).await;
+    attempt("figures", figures::prune(db, now)).await;
     attempt("alerts", alerts::prune(db, event_retention, now)).await;
     attempt("device requests", device_requests::prune(db, now)).await;
     attempt("unused registrations", registration::prune(db, now)).await;

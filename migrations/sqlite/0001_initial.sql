@@ -706,3 +706,40 @@ CREATE INDEX alerts_at ON alerts (at);
 CREATE INDEX alerts_user_id ON alerts (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX alerts_unlogged ON alerts (id) WHERE logged_at IS NULL;
 CREATE INDEX alerts_undelivered ON alerts (due_at) WHERE delivered_at IS NULL;
+
+-- What all processes counted in the minute that begins at `at`. `lag_…` counts revocations by the time until they took effect in a process,
+-- and `wait_…` passwords by the time for which they waited to be hashed: `lag_10ms` those of more than 5 and up to 10 ms.
+CREATE TABLE figures (
+    at BIGINT PRIMARY KEY NOT NULL,
+    requests BIGINT NOT NULL DEFAULT 0,
+    client_errors BIGINT NOT NULL DEFAULT 0,
+    server_errors BIGINT NOT NULL DEFAULT 0,
+    sign_ins BIGINT NOT NULL DEFAULT 0,
+    failed_sign_ins BIGINT NOT NULL DEFAULT 0,
+    code_grants BIGINT NOT NULL DEFAULT 0,
+    refresh_grants BIGINT NOT NULL DEFAULT 0,
+    service_grants BIGINT NOT NULL DEFAULT 0,
+    device_grants BIGINT NOT NULL DEFAULT 0,
+    reuse_alerts BIGINT NOT NULL DEFAULT 0,
+    refused_hashes BIGINT NOT NULL DEFAULT 0,
+    lag_5ms BIGINT NOT NULL DEFAULT 0,
+    lag_10ms BIGINT NOT NULL DEFAULT 0,
+    lag_25ms BIGINT NOT NULL DEFAULT 0,
+    lag_50ms BIGINT NOT NULL DEFAULT 0,
+    lag_100ms BIGINT NOT NULL DEFAULT 0,
+    lag_250ms BIGINT NOT NULL DEFAULT 0,
+    lag_500ms BIGINT NOT NULL DEFAULT 0,
+    lag_1s BIGINT NOT NULL DEFAULT 0,
+    lag_5s BIGINT NOT NULL DEFAULT 0,
+    lag_longer BIGINT NOT NULL DEFAULT 0,
+    wait_5ms BIGINT NOT NULL DEFAULT 0,
+    wait_10ms BIGINT NOT NULL DEFAULT 0,
+    wait_25ms BIGINT NOT NULL DEFAULT 0,
+    wait_50ms BIGINT NOT NULL DEFAULT 0,
+    wait_100ms BIGINT NOT NULL DEFAULT 0,
+    wait_250ms BIGINT NOT NULL DEFAULT 0,
+    wait_500ms BIGINT NOT NULL DEFAULT 0,
+    wait_1s BIGINT NOT NULL DEFAULT 0,
+    wait_5s BIGINT NOT NULL DEFAULT 0,
+    wait_longer BIGINT NOT NULL DEFAULT 0
+);

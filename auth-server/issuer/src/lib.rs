@@ -5,6 +5,7 @@ pub mod backchannel_logout;
 pub mod clients;
 pub mod codes;
 pub mod device_requests;
+pub mod figures;
 pub mod flows;
 pub mod grants;
 pub mod keys;

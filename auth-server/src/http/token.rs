@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use foundation::context::RequestContext;
+use foundation::log;
 use identity::grants::clients::{Client, ClientType};
 use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
@@ -113,7 +114,7 @@ async fn grant(
     grants.documents.check_usable(client, context.now).await?;
     grants.check_resource(&request.resource)?;
     let is_service = client.kind == ClientType::Service;
-    match request.grant_type.as_str() {
+    let tokens = match request.grant_type.as_str() {
         "authorization_code" if !is_service => grants.exchange_code(client, &request, key, context).await,
         "refresh_token" if !is_service => grants.rotate(client, &request, key, context).await,
         "client_credentials" if is_service => grants.issue_to_service(client, &request, key, context).await,
@@ -121,5 +122,7 @@ async fn grant(
         "authorization_code" | "refresh_token" | "client_credentials" => Err(TokenError::UnauthorizedClient),
         "" => Err(TokenError::InvalidRequest("grant_type is required".to_owned())),
         _ => Err(TokenError::UnsupportedGrantType),
-    }
+    }?;
+    tracing::debug!(target: log::GRANT, grant_type = request.grant_type);
+    Ok(tokens)
 }

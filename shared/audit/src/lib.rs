@@ -1,8 +1,9 @@
 //! Security events, alerts, revocations and mails: rows that are written in the transaction of their cause and take
-//! effect after its commit.
+//! effect after its commit. And the figures of what happened in all processes.
 
 pub mod alerts;
 pub mod events;
+pub mod figures;
 pub mod mail;
 pub mod outbox;
 pub mod revocation;
@@ -16,6 +17,7 @@ pub fn statements() -> Vec<(String, String)> {
         events::STATEMENTS,
         events::list::tail::STATEMENTS,
         events::pseudonyms::STATEMENTS,
+        figures::STATEMENTS,
         mail::delivery::STATEMENTS,
         mail::queue::STATEMENTS,
         revocation::STATEMENTS,
@@ -23,5 +25,8 @@ pub fn statements() -> Vec<(String, String)> {
     ];
     let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
     let constant = constant.into_iter().flatten().map(owned);
-    constant.chain(events::list::statements()).collect()
+    constant
+        .chain(events::list::statements())
+        .chain(figures::statements())
+        .collect()
 }

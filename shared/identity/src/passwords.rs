@@ -16,9 +16,9 @@ use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use block_list::BlockList;
 use foundation::schema::{self, WITHOUT_NUL};
-use foundation::time_limits;
+use foundation::{log, time_limits};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use threads::HashingThreads;
 use tokio::sync::{Semaphore, oneshot};
 use utoipa::openapi::Object;
@@ -192,8 +192,14 @@ impl Passwords {
         work: impl FnOnce(&mut Vec<Block>) -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
         let limit = time_limits::multiplied(PERMIT_TIMEOUT);
-        let permit = tokio::time::timeout(limit, Arc::clone(permits).acquire_owned())
-            .await
+        let began = Instant::now();
+        let permit = tokio::time::timeout(limit, Arc::clone(permits).acquire_owned()).await;
+        tracing::debug!(
+            target: log::HASHING,
+            wait_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
+            refused = permit.is_err(),
+        );
+        let permit = permit
             .map_err(|_| Error::Overloaded)?
             .map_err(|closed| Error::Failed(closed.to_string()))?;
         let (sender, result) = oneshot::channel();

@@ -1,6 +1,7 @@
-//! The runtime of every program: configuration, start-up, the accept loop, logging and metrics.
+//! The runtime of every program: configuration, start-up, the accept loop, logging, metrics and figures.
 
 pub mod config;
+mod figures;
 mod head_timer;
 pub mod metrics;
 mod paced_stream;

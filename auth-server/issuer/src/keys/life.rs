@@ -36,6 +36,16 @@ pub(super) fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, T
     ))
 }
 
+/// Returns the time for which the key among these that signed at the time `at` had signed by then; `None` if none of them did.
+pub(crate) fn signed_for(keys: &[Key], at: Timestamp) -> Option<Duration> {
+    let signed = keys.iter().filter_map(|key| {
+        let began = key.activated_at.filter(|began| *began <= at)?;
+        let ended = key.retired_at.or(key.deleted_at);
+        ended.is_none_or(|ended| ended > at).then(|| at.since(began))
+    });
+    signed.min()
+}
+
 /// Returns the life of a key. `rotation` is the time at which the staged key replaces the active one.
 fn life(key: &Key, rotation: Option<Timestamp>, lifetime: Duration) -> Life {
     let (activated_at, retired_at) = match key.state {
@@ -99,6 +109,30 @@ mod tests {
         let keys = [key(State::Active, 0, Some(100))];
         let active = lives(&keys, &keys, DAY, at(200))[0];
         assert_eq!((active.retired_at, active.deleted_at), (None, None));
+    }
+
+    #[test]
+    fn the_signing_key_is_as_old_as_its_activation() {
+        let retired = Key {
+            retired_at: Some(at(400)),
+            deleted_at: Some(at(1_060)),
+            ..key(State::Deleted, 0, Some(100))
+        };
+        let keys = [
+            retired,
+            key(State::Active, 0, Some(400)),
+            key(State::Staged, 900, None),
+        ];
+        for (time, age) in [
+            (99, None),
+            (100, Some(0)),
+            (399, Some(299)),
+            (400, Some(0)),
+            (2_000, Some(1_600)),
+        ] {
+            let expected = age.map(Duration::from_secs);
+            assert_eq!(signed_for(&keys, at(time)), expected, "{time}");
+        }
     }
 
     #[test]

@@ -3,14 +3,15 @@
 
 use super::{Kind, LONGEST_LIFETIME, Revocation};
 use ::redis::Script;
+use foundation::clock::Timestamp;
 use std::sync::Arc;
 use storage::redis::{Redis, Unavailable, data_set_script};
 
 /// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are `data_set`, the
 /// stream, the mark of completeness, the mark of maintenance and the prefix of the subjects' keys. The arguments are the expected id or
 /// an empty text, whether the mark of maintenance must exist, whether to set both marks, and for each revocation its subject, its time in
-/// seconds, and its lifetime in milliseconds or an empty text. Returns the number of revocations that the list lacked, or nil, without
-/// effect, if the data set has another id or the mark does not exist.
+/// seconds and in microseconds, and its lifetime in milliseconds or an empty text. Returns the number of revocations that the list lacked,
+/// or nil, without effect, if the data set has another id or the mark does not exist.
 ///
 /// The mark of completeness lasts for 0.7 s, which are three reads of an issuer: if the last issuer dies between a commit and the list,
 /// whoever uses the list notices within a second of the commit. An issuer may be late when its machine is busy, so it adds every
@@ -25,15 +26,15 @@ const ADD: &str = "
     local count = 0
     local now = redis.call('TIME')
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
-    for i = 4, #ARGV, 3 do
+    for i = 4, #ARGV, 4 do
         local key, added = KEYS[5] .. ARGV[i], false
-        if ARGV[i + 2] == '' then
+        if ARGV[i + 3] == '' then
             added = redis.call('SET', key, ARGV[i + 1], 'NX')
         else
-            added = redis.call('SET', key, ARGV[i + 1], 'NX', 'PX', ARGV[i + 2])
+            added = redis.call('SET', key, ARGV[i + 1], 'NX', 'PX', ARGV[i + 3])
         end
         if added then
-            redis.call('XADD', KEYS[2], '*', 'subject', ARGV[i])
+            redis.call('XADD', KEYS[2], '*', 'subject', ARGV[i], 'revoked_at', ARGV[i + 2])
             count = count + 1
         end
     end
@@ -46,7 +47,7 @@ const ADD: &str = "
 
 /// Reads at most 1000 entries of the stream. The keys of the script are `data_set`, the stream and the mark of
 /// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
-/// the last entry. Returns the new position and the subjects beyond the given one, or nil if the list is not complete,
+/// the last entry. Returns the new position, and the subjects beyond the given one with their times, or nil if the list is not complete,
 /// if the data set has another id, or if the position is older than five minutes: [`ADD`] drops entries after ten
 /// minutes.
 const READ: &str = "
@@ -58,16 +59,16 @@ const READ: &str = "
     local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
     if ARGV[1] == '' then
         local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)
-        return {present, last[1] and last[1][1] or '0-0', now_ms, {}}
+        return {present, last[1] and last[1][1] or '0-0', now_ms, {}, {}}
     end
     if ARGV[1] ~= present or now_ms - ARGV[3] > 300000 then
         return false
     end
-    local entry, subjects = ARGV[2], {}
+    local entry, subjects, times = ARGV[2], {}, {}
     for i, found in ipairs(redis.call('XRANGE', KEYS[2], '(' .. entry, '+', 'COUNT', 1000)) do
-        entry, subjects[i] = found[1], found[2][2]
+        entry, subjects[i], times[i] = found[1], found[2][2], found[2][4] or ''
     end
-    return {present, entry, now_ms, subjects}";
+    return {present, entry, now_ms, subjects, times}";
 
 /// The largest number of revocations that one call of a script adds or reads, so that it returns soon.
 const BATCH: usize = 1000;
@@ -159,48 +160,59 @@ impl RevocationList {
         Ok(read.map(|(position, _)| position))
     }
 
-    /// Returns the subjects of the entries beyond a position, and the position after them. Returns `None` if the stream
+    /// Returns the revocations of the entries beyond a position, and the position after them. A revocation without a time, from an older
+    /// version of the program, gets the time `now`. Returns `None` if the stream
     /// may lack revocations, because the list is not complete, because Redis was emptied, replaced or started again, or because the
     /// position is old.
     pub(super) async fn read_stream(
         &self,
         from: &StreamPosition,
-    ) -> Result<Option<(StreamPosition, Vec<(Kind, String)>)>, Unavailable> {
+        now: Timestamp,
+    ) -> Result<Option<(StreamPosition, Vec<Revocation>)>, Unavailable> {
         let mut position = from.clone();
-        let mut subjects = Vec::new();
+        let mut revocations = Vec::new();
         loop {
             let Some((next, batch)) = self.read_batch(&position).await? else {
                 return Ok(None);
             };
             let is_last = batch.len() < BATCH;
             // A kind that this version does not know is left out.
-            subjects.extend(batch.iter().filter_map(|text| Kind::parse_subject(text)));
+            revocations.extend(batch.into_iter().filter_map(|(text, revoked_at)| {
+                let (kind, subject) = Kind::parse_subject(&text)?;
+                let revocation = Revocation::new(kind, subject, now);
+                let revoked_at = revoked_at.parse().map(Timestamp::from_micros);
+                Some(Revocation {
+                    revoked_at: revoked_at.unwrap_or(now),
+                    ..revocation
+                })
+            }));
             position = next;
             if is_last {
-                return Ok(Some((position, subjects)));
+                return Ok(Some((position, revocations)));
             }
         }
     }
 
-    /// Reads the next entries, which are the last ones if they are fewer than [`BATCH`]. Returns `None` like
+    /// Reads the subjects and the times of the next entries, which are the last ones if they are fewer than [`BATCH`]. Returns `None` like
     /// [`read_stream`](Self::read_stream).
     async fn read_batch(
         &self,
         from: &StreamPosition,
-    ) -> Result<Option<(StreamPosition, Vec<String>)>, Unavailable> {
+    ) -> Result<Option<(StreamPosition, Vec<(String, String)>)>, Unavailable> {
         let mut call = self.read.prepare_invoke();
         call.key(self.redis.key("data_set"))
             .key(self.stream())
             .key(self.mark());
         call.arg(&from.data_set).arg(&from.entry).arg(&from.read_at);
-        let reply: Option<(String, String, String, Vec<String>)> = self.redis.script(&call).await?;
-        Ok(reply.map(|(data_set, entry, read_at, subjects)| {
+        type Reply = Option<(String, String, String, Vec<String>, Vec<String>)>;
+        let reply: Reply = self.redis.script(&call).await?;
+        Ok(reply.map(|(data_set, entry, read_at, subjects, times)| {
             let position = StreamPosition {
                 data_set,
                 entry,
                 read_at,
             };
-            (position, subjects)
+            (position, subjects.into_iter().zip(times).collect())
         }))
     }
 
@@ -222,6 +234,7 @@ impl RevocationList {
         for revocation in batch {
             call.arg(format!("{}:{}", revocation.kind.as_str(), revocation.subject));
             call.arg(revocation.revoked_at.seconds());
+            call.arg(revocation.revoked_at.micros());
             call.arg(match revocation.kind {
                 Kind::Key => String::new(),
                 // Counted from now on, by the clock of Redis, so that no other clock matters.

@@ -7,7 +7,7 @@ use crate::revocation::list_maintenance::ListMaintenance;
 use crate::revocation::revoked_subjects::RevokedSubjects;
 use crate::revocation::rows::RevocationRows;
 use crate::revocation::{Kind, PendingAnnouncement, Revocation};
-use foundation::{clock, time_limits};
+use foundation::{clock, log, time_limits};
 use source::Source;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -129,7 +129,7 @@ impl RevocationMirror {
         if revocations.is_empty() {
             return;
         }
-        self.0.revoked.add(&revocations);
+        self.learn(&revocations);
         if let Some(list) = &self.0.list
             && let Err(error) = list.add(&revocations).await
         {
@@ -218,13 +218,9 @@ impl RevocationMirror {
             reads.source = source;
             return false;
         };
-        match list.read_stream(position).await {
-            Ok(Some((position, subjects))) => {
-                let now = clock::now();
-                let revocations = subjects.into_iter();
-                let revocations =
-                    Vec::from_iter(revocations.map(|(kind, subject)| Revocation::new(kind, subject, now)));
-                self.0.revoked.add(&revocations);
+        match list.read_stream(position, clock::now()).await {
+            Ok(Some((position, revocations))) => {
+                self.learn(&revocations);
                 reads.source = Source::Stream(position);
                 true
             }
@@ -241,9 +237,9 @@ impl RevocationMirror {
 
     /// Adds the new rows.
     async fn read_database(&self, reads: &mut ReadState) -> Result<(), Error> {
-        match reads.rows.read(|page| self.0.revoked.add(page)).await? {
+        match reads.rows.read(|page| self.learn(page)).await? {
             Some(new) => {
-                self.0.revoked.add(&new);
+                self.learn(&new);
                 if self.maintained_list().is_some() {
                     reads.maintenance.extend(new);
                 }
@@ -255,6 +251,17 @@ impl RevocationMirror {
             reads.source = Source::Stream(position.clone());
         }
         Ok(())
+    }
+
+    /// Adds revocations, and logs for each new one how long it took to take effect here. Those of the first read are older than the process,
+    /// and a row that has expired may be read again before it is deleted.
+    fn learn(&self, revocations: &[Revocation]) {
+        let (now, has_read) = (clock::now(), self.0.read_at.borrow().is_some());
+        let new = self.0.revoked.add(revocations).into_iter();
+        for revocation in new.filter(|revocation| has_read && revocation.expires_at > now) {
+            let lag = now.since(revocation.revoked_at).as_micros();
+            tracing::debug!(target: log::REVOCATION, lag_us = u64::try_from(lag).unwrap_or(u64::MAX));
+        }
     }
 
     /// Adds what the list lacks, of which the process that revoked did not tell the followers of the stream.

@@ -13,7 +13,7 @@ pub(super) struct RevokedSubjects(RwLock<HashMap<Kind, HashMap<Box<str>, Entry>>
 /// A revoked subject.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The time of the revocation, or of the read if the stream in Redis reported it.
+    /// The time of the revocation, or of the read if an older version of the program reported it by the stream in Redis.
     revoked_at: Timestamp,
     /// The time at which the row of the revocation may be deleted.
     expires_at: Timestamp,
@@ -32,9 +32,9 @@ impl RevokedSubjects {
         subjects.iter().any(is_revoked)
     }
 
-    /// Adds revocations.
-    pub(super) fn add<'a>(&self, revocations: impl IntoIterator<Item = &'a Revocation>) {
-        let read_at = Instant::now();
+    /// Adds revocations, and returns those that were not known.
+    pub(super) fn add<'a>(&self, revocations: &'a [Revocation]) -> Vec<&'a Revocation> {
+        let (read_at, mut new) = (Instant::now(), Vec::new());
         let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for revocation in revocations {
             let entry = Entry {
@@ -43,8 +43,14 @@ impl RevokedSubjects {
                 read_at,
             };
             let of_kind = revoked.entry(revocation.kind).or_default();
-            of_kind.insert(revocation.subject.as_str().into(), entry);
+            if of_kind
+                .insert(revocation.subject.as_str().into(), entry)
+                .is_none()
+            {
+                new.push(revocation);
+            }
         }
+        new
     }
 
     /// Returns the revocations that the list in Redis must have.
@@ -93,7 +99,9 @@ mod tests {
         let (now, length) = (Timestamp::from_micros(0), Duration::from_secs(660));
         let subjects = RevokedSubjects::default();
         let kinds = [Kind::Jti, Kind::User, Kind::Key];
-        subjects.add(&kinds.map(|kind| Revocation::new(kind, "x".to_owned(), now)));
+        let revocations = kinds.map(|kind| Revocation::new(kind, "x".to_owned(), now));
+        assert_eq!(subjects.add(&revocations).len(), 3);
+        assert!(subjects.add(&revocations).is_empty());
         let left_after = |length| {
             subjects.remove_expired(now.after(length));
             kinds.map(|kind| subjects.contain_any(&[(kind, "x")]))

@@ -1,0 +1,77 @@
+//! The counters of a process, which it writes to the database once a minute.
+
+use super::counts::COLUMNS;
+use super::{Counts, Figure, Timing, add, begin_of_minute};
+use foundation::clock::{self, Timestamp};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use storage::db::Db;
+
+/// The time between two looks at the clock.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What this process counted since it last wrote its counts. Clones share the counters. A process that is killed loses those of its last
+/// minute.
+#[derive(Clone, Debug)]
+pub struct Counters(Arc<[AtomicU64; COLUMNS.len()]>);
+
+impl Counters {
+    /// Adds `n` to a figure.
+    pub fn count(&self, figure: Figure, n: u64) {
+        self.0[figure.column()].fetch_add(n, Ordering::Relaxed);
+    }
+
+    /// Counts a duration.
+    pub fn time(&self, timing: Timing, duration: Duration) {
+        let millis = u64::try_from(duration.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX);
+        self.0[timing.column(millis)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Adds the counts of each minute that has ended to its row, by one statement, unless nothing was counted. Counts that cannot be written
+    /// become part of the next minute. Runs until the task is aborted.
+    pub async fn follow(self, db: Db) {
+        let mut minute = begin_of_minute(clock::now());
+        loop {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            let present = begin_of_minute(clock::now());
+            if present != minute {
+                self.write(&db, minute).await;
+                minute = present;
+            }
+        }
+    }
+
+    /// Adds the counts to the row of the present minute. Called when the process stops.
+    pub async fn finish(&self, db: &Db) {
+        self.write(db, begin_of_minute(clock::now())).await;
+    }
+
+    async fn write(&self, db: &Db, minute: Timestamp) {
+        let counts = self.take();
+        if counts.is_empty() {
+            return;
+        }
+        if let Err(error) = add(db, minute, &counts).await {
+            tracing::warn!(%error, "cannot store the figures of a minute");
+            for (counter, count) in self.0.iter().zip(counts.0) {
+                counter.fetch_add(count, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Returns the counts and sets the counters to zero.
+    pub fn take(&self) -> Counts {
+        let mut counts = Counts::default();
+        for (count, counter) in counts.0.iter_mut().zip(self.0.iter()) {
+            *count = counter.swap(0, Ordering::Relaxed);
+        }
+        counts
+    }
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self(Arc::new(std::array::from_fn(|_| AtomicU64::new(0))))
+    }
+}
