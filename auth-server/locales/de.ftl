@@ -545,7 +545,46 @@ design-tags = Etiketten
 design-empty = Eine leere Liste
 design-table = Eine Tabelle
 design-time-line = Ein Zeitstrahl
+design-plot = Eine Kurve
 design-links = Links
+
+## Figures, for administrators
+
+dashboard = Überblick
+windows = Gezeigter Zeitraum
+window-hour = Letzte Stunde
+window-day = Letzter Tag
+window-week = Letzte Woche
+figures-step = Jeder Punkt einer Linie steht für { $step }. Alle Prozesse sind zusammen gezählt.
+figures-none = In diesem Zeitraum wurde nichts gezählt. Die Zahlen einer Minute erscheinen hier, wenn sie vorüber ist.
+figures-scale = Von 0 bis { $top }
+figures-counted = { $name }: zuletzt { $last }, insgesamt { $all }
+figures-took = { $name }: zuletzt { $last }, im ganzen Zeitraum { $all }
+figures-not-measured = { $name }: in diesem Zeitraum nicht gemessen
+milliseconds = { $n } ms
+figures-sign-ins = Anmeldungen
+figures-succeeded = Erfolgreich
+figures-failed = Fehlgeschlagen
+figures-grants = Token nach Grant-Typ
+grant-code = Autorisierungscode
+grant-refresh = Refresh-Token
+grant-service = Zugangsdaten einer App
+grant-device = Gerätecode
+figures-requests = Anfragen und Fehler
+figures-responses = Alle Antworten
+figures-client-errors = Fehler von Aufrufern (4xx)
+figures-server-errors = Fehler des Dienstes (5xx)
+figures-reuse = Codes und Refresh-Token, die zweimal verwendet wurden
+figures-alerts = Alarme
+figures-lag = Zeit, bis ein Widerruf wirkt
+figures-half = Die Hälfte in höchstens
+figures-nearly-all = 99 von 100 in höchstens
+figures-keys = Alter des Signaturschlüssels
+figures-key = Der Schlüssel signiert seit { $age }
+figures-no-key = Kein Schlüssel signiert
+figures-hashing = Wartezeit, bis ein Passwort gehasht wird
+figures-refusals = Passwörter, die nicht gehasht wurden, weil es zu viele zugleich waren
+figures-refused = Abgewiesen
 
 ## Security events
 

@@ -533,7 +533,46 @@ design-tags = Tags
 design-empty = An empty list
 design-table = A table
 design-time-line = A time line
+design-plot = A plot
 design-links = Links
+
+## Figures, for administrators
+
+dashboard = Overview
+windows = Time shown
+window-hour = Last hour
+window-day = Last day
+window-week = Last week
+figures-step = Each point of a line stands for { $step }. All processes are counted together.
+figures-none = Nothing was counted in this time. The figures of a minute appear here when it has ended.
+figures-scale = From 0 to { $top }
+figures-counted = { $name }: { $last } most recently, { $all } in all
+figures-took = { $name }: { $last } most recently, { $all } over the whole time
+figures-not-measured = { $name }: not measured in this time
+milliseconds = { $n } ms
+figures-sign-ins = Sign‑ins
+figures-succeeded = Successful
+figures-failed = Failed
+figures-grants = Tokens by grant type
+grant-code = Authorization code
+grant-refresh = Refresh token
+grant-service = Client credentials
+grant-device = Device code
+figures-requests = Requests and errors
+figures-responses = All responses
+figures-client-errors = Errors of callers (4xx)
+figures-server-errors = Errors of the service (5xx)
+figures-reuse = Codes and refresh tokens that were used twice
+figures-alerts = Alerts
+figures-lag = Time until a revocation takes effect
+figures-half = Half of them within
+figures-nearly-all = 99 of 100 within
+figures-keys = Age of the signing key
+figures-key = The key has signed for { $age }
+figures-no-key = No key signs
+figures-hashing = Wait until a password is hashed
+figures-refusals = Passwords that were not hashed, because too many were at once
+figures-refused = Refused
 
 ## Security events
 

@@ -2,6 +2,7 @@
 
 mod clients;
 mod events;
+mod figures;
 mod keys;
 mod users;
 
@@ -44,6 +45,9 @@ pub enum Command {
     /// List the security events.
     #[command(subcommand)]
     Events(events::Command),
+    /// Show what the processes counted: sign-ins, grants, requests, revocations.
+    #[command(subcommand)]
+    Figures(figures::Command),
 }
 
 /// The reason why a command failed.
@@ -146,6 +150,7 @@ impl Command {
                         }
                 )
                 | Self::Events(_)
+                | Self::Figures(_)
         )
     }
 }
@@ -199,6 +204,7 @@ pub fn run<'a>(
             Command::Users(command) => users::run(command, &services).await,
             Command::Clients(command) => clients::run(command, &services).await,
             Command::Events(command) => events::run(command, &services).await,
+            Command::Figures(command) => figures::run(command, &services).await,
             Command::Keys(command) => keys::run(command, services).await,
         };
         db.close().await;

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::http::account::passkeys::password_removal;
 use crate::http::account::{deletion, email, passkeys, two_step};
 use crate::http::admin::{
-    clients, consents, event_stream, keys, registration_tokens, security_events, sessions, users,
+    clients, consents, event_stream, figures, keys, registration_tokens, security_events, sessions, users,
 };
 use crate::http::signin::second_step;
 use crate::http::{
@@ -97,6 +97,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .layer(from_fn_with_state(policy, redirects::to_base_host));
     let page_routes = refuse_other_methods(page_routes);
     let calls_with_pages = OpenApiRouter::new()
+        .routes(routes!(figures::read))
         .routes(routes!(keys::list))
         .routes(routes!(security_events::list))
         .routes(routes!(users::list, users::create))
@@ -205,6 +206,7 @@ async fn handle_call(
 )]
 fn pages_of_calls(app: &App) -> Router {
     Router::new()
+        .route(paths::ADMIN, get(admin_pages::dashboard::show))
         .route(paths::ADMIN_KEYS, get(admin_pages::keys::show))
         .route(paths::ADMIN_EVENTS, get(admin_pages::events::show))
         .route(paths::ADMIN_CLIENTS, get(admin_pages::clients::show_all))

@@ -4,6 +4,7 @@ mod administrator;
 pub(crate) mod clients;
 pub(crate) mod consents;
 pub(crate) mod event_stream;
+pub(crate) mod figures;
 pub(crate) mod keys;
 pub(crate) mod registration_tokens;
 pub(crate) mod security_events;

@@ -1,6 +1,7 @@
 //! The pages for administrators, under `/admin`.
 
 pub(crate) mod clients;
+pub(crate) mod dashboard;
 pub(crate) mod events;
 pub(crate) mod keys;
 pub(crate) mod new_client;

@@ -27,6 +27,7 @@ pub(crate) const PASSKEYS: &str = "/account/passkeys";
 pub(crate) const PASSKEY_NAME: &str = "/account/passkeys/name";
 pub(crate) const PASSKEY_REMOVAL: &str = "/account/passkeys/removal";
 pub(crate) const JWKS: &str = "/.well-known/jwks.json";
+pub(crate) const ADMIN: &str = "/admin";
 pub(crate) const ADMIN_KEYS: &str = "/admin/keys";
 pub(crate) const ADMIN_KEYS_ROTATE: &str = "/admin/keys/rotate";
 pub(crate) const ADMIN_KEYS_RETIRE: &str = "/admin/keys/retire";
@@ -62,12 +63,13 @@ const DEVICE_FLOW: &str = "device:";
 const MAX_ID_LENGTH: usize = 255;
 /// The pages that require a recent sign-in, or an administrator. The path of one, or of the page of one user or app, is the `flow` of a
 /// user who signs in to come there. The sealed text of an authorization flow has no slash.
-const PAGES_AFTER_SIGN_IN: [&str; 11] = [
+const PAGES_AFTER_SIGN_IN: [&str; 12] = [
     PASSWORD,
     ACCOUNT_EMAIL,
     TWO_STEP,
     PASSKEYS,
     ACCOUNT_DELETION,
+    ADMIN,
     ADMIN_KEYS,
     ADMIN_USERS,
     ADMIN_CLIENTS,

@@ -1,7 +1,9 @@
 //! The pages for administrators.
 
 mod clients;
+mod dashboard;
 mod new_client;
+mod plot;
 mod readiness;
 mod security_events;
 mod signing_keys;
@@ -12,9 +14,11 @@ mod user_change;
 mod users;
 
 pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
+pub(crate) use dashboard::{DashboardPage, dashboard};
 pub(crate) use new_client::{
     EnteredClient, NewClientPage, client_created, client_review, client_secret, new_client,
 };
+pub(super) use plot::{Line, Plot};
 pub(super) use security_events::Condition;
 pub(crate) use security_events::{SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};

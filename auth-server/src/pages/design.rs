@@ -1,7 +1,7 @@
 //! `/_design`: the page that shows all components of the pages.
 
 use super::account::qr_code;
-use super::admin::{ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, TimeLine};
+use super::admin::{ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine};
 use super::part::Part;
 use super::passkeys::PasskeyChallenge;
 use super::session_item::SessionItem;
@@ -25,6 +25,7 @@ struct DesignPage<'a> {
     session: SessionItem,
     line: TimeLine,
     lanes: Vec<Lane<'a>>,
+    plot: Plot,
     /// A QR code as an SVG element.
     qr_code: String,
     changes: [ChangeItem; 2],
@@ -64,6 +65,7 @@ pub(crate) async fn design(Context(context): Context) -> Response {
         session: session(before, now),
         line,
         lanes,
+        plot: plot(before),
         qr_code: qr_code("An example").unwrap_or_default(),
         changes: changes(),
         events: vec![event(before)],
@@ -162,6 +164,25 @@ fn time_line(now: Timestamp) -> (TimeLine, Vec<Lane<'static>>) {
         bars,
     });
     (line, lanes.collect())
+}
+
+/// Returns a plot with the four kinds of lines and that of failures.
+fn plot(begin: Timestamp) -> Plot {
+    let kinds = ["first", "second", "third", "fourth", "bad"].into_iter();
+    let lines = kinds.zip(1_u32..).map(|(class, n)| Line {
+        class,
+        path: format!("M0 {}h0L400 {}L1000 {}", 20 * n, 100 - 15 * n, 18 * n),
+        label: text::of("figures-counted")
+            .with("name", class)
+            .with("last", n)
+            .with("all", 60 * n),
+    });
+    Plot {
+        title: text::of("figures-requests"),
+        scale: text::of("figures-scale").with("top", 60),
+        begin,
+        lines: lines.collect(),
+    }
 }
 
 #[cfg(test)]

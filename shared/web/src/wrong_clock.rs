@@ -31,6 +31,7 @@ const ROUTES: [(&str, &str); 40] = [
     ("POST", "/introspect"),
     // Administration: finding and ending. The retirement of a key is served if the key is compromised, and a form that changes a user or a
     // client if it ends something.
+    ("GET", "/admin"),
     ("GET", "/admin/users"),
     ("GET", "/admin/users/*"),
     ("POST", "/admin/users/*/changes"),

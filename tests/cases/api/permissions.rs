@@ -170,6 +170,7 @@ table! {
     read_protected: "readProtected" GET "/protected" Body::None,           [401 | 401 401 401 401 | 200 | 200 200 200 200 200 200 200 200 200 | 401 | 401 401];
 
     // Only for administrators, on the issuer. A rotation comes too early here, because the staged key is new.
+    read_figures: "readFigures" GET "/admin" Body::None,                   [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     list_security_events: "listSecurityEvents" GET "/admin/events" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     follow_security_events: "followSecurityEvents" GET "/admin/events/stream?seconds=0" Body::None,

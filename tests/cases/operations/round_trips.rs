@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 3;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
 /// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
 /// second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 29] = [
+const BACKGROUND: [&str; 31] = [
     "access_tokens::verifiers::FIND_SURPLUS",
     "access_tokens::verifiers::PRUNE",
     "access_tokens::verifiers::RECORD",
@@ -35,6 +35,8 @@ const BACKGROUND: [&str; 29] = [
     "audit::alerts::detection::",
     "audit::alerts::webhook::",
     "audit::events::PRUNE",
+    "audit::figures::ADD",
+    "audit::figures::PRUNE",
     "audit::mail::delivery::",
     "audit::revocation::PRUNE",
     "audit::revocation::rows::",

@@ -54,6 +54,7 @@ const SERVED: [&str; 46] = [
     "listVerifiers",
     "readAccount",
     "readClient",
+    "readFigures",
     "retireSigningKey",
     "retireSigningKeyByForm",
     "revokeConsent",

@@ -64,6 +64,8 @@ routes! {
         let tokens = f.app.tokens(&f.owner, "openid email").await;
         f.world.anyone().post("/userinfo").form(&[("access_token", &tokens.access)])
     };
+    readFigures "session" [3 3] |f| f.admin.get("/admin");
+    readFigures "page" [3 3] |f| f.admin.browser().open_call("/admin");
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/events");
     listSecurityEvents "page" [3 3] |f| f.admin.browser().open_call("/admin/events");
     followSecurityEvents "session" [4 4] |f| f.admin.get("/admin/events/stream?seconds=0");

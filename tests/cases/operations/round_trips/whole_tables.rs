@@ -11,7 +11,7 @@ const FEW: i64 = 50;
 const MANY: i64 = 20_000;
 /// The large tables with their columns, and the values of the `n`th row. `CLIENT_ID` is that of an app. Nothing
 /// expires.
-const LARGE_TABLES: [(&str, &str); 20] = [
+const LARGE_TABLES: [(&str, &str); 21] = [
     (
         "users (id, email, email_key, email_verified, role, password_hash, epoch, password_change_required, created_at,
                 updated_at)",
@@ -91,6 +91,7 @@ const LARGE_TABLES: [(&str, &str); 20] = [
         "sha256(n::TEXT::BYTEA), 1000000 + n, '', '', 5000000000000000",
     ),
     ("storage_use (user_id, bytes)", "1000000 + n, 0"),
+    ("figures (at)", "5000000000000000 + n"),
     (
         "device_requests (id, device_code_hash, user_code_mac, client_id, client_epoch, scope, created_at, expires_at,
                           poll_interval, next_poll_at)",

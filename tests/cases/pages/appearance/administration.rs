@@ -1,6 +1,7 @@
 //! The pages for administrators.
 
 use super::{CHANGED, DONE, FAILED, SUBMIT, Walk};
+use storage::execute;
 use tests::User;
 
 /// Visits the pages for administrators.
@@ -12,8 +13,24 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("events", "/admin/events").await;
     walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
         .await;
+    figures(walk).await;
     walk.world.age_sign_ins_of(&admin).await;
     walk.visit("signing-keys-later", "/admin/keys").await;
+}
+
+/// The plots of an hour with gaps, and of a week.
+async fn figures(walk: &Walk<'_>) {
+    let fill = "
+        INSERT INTO figures (at, requests, client_errors, server_errors, sign_ins, failed_sign_ins, code_grants, refresh_grants,
+                             service_grants, device_grants, reuse_alerts, lag_10ms, lag_250ms, wait_5ms, wait_50ms)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 60)
+        SELECT $1 - CAST(n AS BIGINT) * 60000000, 100 + n * 7 % 40, n % 9, n % 11 / 10, n % 13, n % 4, n % 17, 10 + n % 23, n % 3, n % 2,
+               n % 19 / 18, n / 10 % 2 * 50, n / 10 % 2 * 2, 20, n % 5
+        FROM numbers WHERE TRUE ON CONFLICT (at) DO NOTHING";
+    let (db, now) = (walk.world.db().await, walk.world.now());
+    execute!(db.writer(), fill, now).unwrap();
+    walk.visit("figures", "/admin").await;
+    walk.visit("figures-week", "/admin?window=week").await;
 }
 
 async fn signing_keys(walk: &Walk<'_>, admin: &User) {

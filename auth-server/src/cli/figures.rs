@@ -1,0 +1,61 @@
+//! The command `figures show`.
+
+use super::{Error, Services, print};
+use audit::figures::Window;
+use clap::Subcommand;
+use issuer::figures::{self, Durations, Figures};
+
+/// The commands for figures.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the figures of all processes together.
+    Show {
+        /// The time that the figures cover: `hour`, `day` or `week`.
+        #[arg(long, default_value = "hour", value_parser = parse_window)]
+        window: Window,
+        /// Print JSON, which also has the figures of each period.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
+    let Command::Show { window, json } = command;
+    let figures = figures::read(&services.db, window, services.clock.now()).await?;
+    print(json, &figures, &lines(&figures))
+}
+
+fn parse_window(text: &str) -> Result<Window, &'static str> {
+    Window::named(text).ok_or("a window is hour, day or week")
+}
+
+fn lines(figures: &Figures) -> Vec<String> {
+    let total = &figures.total;
+    let grants = &total.grants;
+    let counts = [
+        ("requests", total.requests),
+        ("errors of callers (4xx)", total.client_errors),
+        ("errors of the service (5xx)", total.server_errors),
+        ("sign-ins", total.sign_ins),
+        ("failed sign-ins", total.failed_sign_ins),
+        ("grants of authorization_code", grants.authorization_code),
+        ("grants of refresh_token", grants.refresh_token),
+        ("grants of client_credentials", grants.client_credentials),
+        ("grants of device_code", grants.device_code),
+        ("alerts about reuse", total.reuse_alerts),
+        ("refused password hashes", total.refused_hashes),
+    ];
+    let counts = counts.map(|(name, count)| format!("{name}  {count}"));
+    let lag = describe("until a revocation takes effect", &total.revocation_lag);
+    let wait = describe("until a password is hashed", &total.hashing_wait);
+    let age = figures.periods.last().and_then(|period| period.key_age);
+    let age = age.map(|seconds| format!("age of the signing key  {seconds} s"));
+    counts.into_iter().chain([lag, wait]).chain(age).collect()
+}
+
+fn describe(name: &str, durations: &Durations) -> String {
+    match (durations.p50, durations.p99) {
+        (Some(p50), Some(p99)) => format!("{name}  p50 {p50} ms  p99 {p99} ms"),
+        _ => format!("{name}  not measured"),
+    }
+}
