@@ -144,7 +144,7 @@ mod tests {
                 (Some("/livez"), 200),
                 (Some("/readyz"), 503),
             ] {
-                tracing::info!(target: ACCESS, method = %"GET", route, status, duration_us = 1_500_u64);
+                tracing::info!(target: ACCESS, method = "GET", route, status, duration_us = 1_500_u64);
             }
             tracing::info!(target: SECURITY, event = SIGNED_IN, outcome = "success", user_id = 7);
             tracing::info!(target: SECURITY, event = SIGN_IN_FAILED, outcome = "failure", count = Some(41_i64));

@@ -1,8 +1,8 @@
 //! The windows over which figures are shown.
 
+use foundation::list_query::Query;
 use serde::Serialize;
 use std::time::Duration;
-use storage::paging::Query;
 use utoipa::{IntoParams, ToSchema};
 
 /// The time before the present that figures cover.
