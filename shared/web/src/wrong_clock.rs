@@ -4,7 +4,7 @@
 use axum::http::Method;
 
 /// The methods and paths, in which `*` stands for any segment. `GET` includes `HEAD`.
-const ROUTES: [(&str, &str); 40] = [
+const ROUTES: &[(&str, &str)] = &[
     // Keys and metadata.
     ("GET", "/.well-known/*"),
     ("GET", "/openapi.json"),

@@ -1,6 +1,6 @@
 //! The account page of a user with very many sessions and connected apps, and the page of this user for administrators.
 
-use super::{expect_redirect, expect_words};
+use super::expect_words;
 use foundation::random;
 use std::collections::BTreeSet;
 use std::time::Duration;
