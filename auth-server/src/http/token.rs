@@ -4,12 +4,12 @@ use super::client_request::{self, Failure};
 use super::refresh_cookie;
 use super::token_errors::TokenErrorResponses;
 use crate::app::App;
+use audit::figures::{COUNTERS, Figure};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use foundation::context::RequestContext;
-use foundation::log;
 use identity::grants::clients::{Client, ClientType};
 use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
@@ -114,15 +114,31 @@ async fn grant(
     grants.documents.check_usable(client, context.now).await?;
     grants.check_resource(&request.resource)?;
     let is_service = client.kind == ClientType::Service;
-    let tokens = match request.grant_type.as_str() {
-        "authorization_code" if !is_service => grants.exchange_code(client, &request, key, context).await,
-        "refresh_token" if !is_service => grants.rotate(client, &request, key, context).await,
-        "client_credentials" if is_service => grants.issue_to_service(client, &request, key, context).await,
-        DEVICE_CODE => grants.exchange_device_code(client, &request, key, context).await,
-        "authorization_code" | "refresh_token" | "client_credentials" => Err(TokenError::UnauthorizedClient),
-        "" => Err(TokenError::InvalidRequest("grant_type is required".to_owned())),
-        _ => Err(TokenError::UnsupportedGrantType),
-    }?;
-    tracing::debug!(target: log::GRANT, grant_type = request.grant_type);
+    let (figure, tokens) = match request.grant_type.as_str() {
+        "authorization_code" if !is_service => {
+            let tokens = grants.exchange_code(client, &request, key, context).await?;
+            (Figure::CodeGrants, tokens)
+        }
+        "refresh_token" if !is_service => {
+            let tokens = grants.rotate(client, &request, key, context).await?;
+            (Figure::RefreshGrants, tokens)
+        }
+        "client_credentials" if is_service => {
+            let tokens = grants.issue_to_service(client, &request, key, context).await?;
+            (Figure::ServiceGrants, tokens)
+        }
+        DEVICE_CODE => {
+            let tokens = grants
+                .exchange_device_code(client, &request, key, context)
+                .await?;
+            (Figure::DeviceGrants, tokens)
+        }
+        "authorization_code" | "refresh_token" | "client_credentials" => {
+            return Err(TokenError::UnauthorizedClient);
+        }
+        "" => return Err(TokenError::InvalidRequest("grant_type is required".to_owned())),
+        _ => return Err(TokenError::UnsupportedGrantType),
+    };
+    COUNTERS.count(figure, 1);
     Ok(tokens)
 }

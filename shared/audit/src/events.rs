@@ -9,7 +9,8 @@ pub use name::EventName;
 pub(crate) use recorder::COUNTING_DELAY;
 pub use recorder::{EventRecorder, report_loss};
 
-use crate::alerts::{self, AlertSubject};
+use crate::alerts::{self, AlertKind, AlertSubject};
+use crate::figures::{COUNTERS, Figure};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::{log, network};
@@ -144,7 +145,7 @@ impl Event {
         Ok(())
     }
 
-    /// Logs the committed event.
+    /// Logs and counts the committed event.
     fn log(&self, named: &NamedPersons, trace_id: &str) {
         tracing::info!(
             target: log::SECURITY,
@@ -158,6 +159,13 @@ impl Event {
             detail = self.detail,
             count = (self.count > 1).then_some(self.count),
         );
+        let figure = match (self.name, self.name.alert()) {
+            (EventName::LoginSuccess, _) => Figure::SignIns,
+            (EventName::LoginFail, _) => Figure::FailedSignIns,
+            (_, Some(AlertKind::RefreshReuse | AlertKind::CodeReuse)) => Figure::ReuseAlerts,
+            _ => return,
+        };
+        COUNTERS.count(figure, u64::try_from(self.count).unwrap_or_default());
     }
 
     /// Writes the event in a transaction of its own, for events without another write to the database.

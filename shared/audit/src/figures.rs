@@ -1,11 +1,11 @@
 //! The figures of the whole installation: what its processes counted, in one row for each minute. A process counts in memory
-//! ([`Counters`]) and adds its counts to the row of a minute that has ended, so that every process can show the figures of all.
+//! ([`COUNTERS`]) and adds its counts to the row of a minute that has ended, so that every process can show the figures of all.
 
 mod counters;
 mod counts;
 mod window;
 
-pub use counters::Counters;
+pub use counters::{COUNTERS, Counters};
 pub use counts::{Counts, Figure, Timing};
 pub use window::{Window, WindowQuery};
 
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn sign_ins(count: u64) -> Counts {
-        let counters = Counters::default();
+        let counters = Counters::new();
         counters.count(Figure::SignIns, count);
         counters.take()
     }

@@ -14,9 +14,10 @@ pub use password::{Password, PasswordFlaw};
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
+use audit::figures::{COUNTERS, Figure, Timing};
 use block_list::BlockList;
 use foundation::schema::{self, WITHOUT_NUL};
-use foundation::{log, time_limits};
+use foundation::time_limits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use threads::HashingThreads;
@@ -194,11 +195,10 @@ impl Passwords {
         let limit = time_limits::multiplied(PERMIT_TIMEOUT);
         let began = Instant::now();
         let permit = tokio::time::timeout(limit, Arc::clone(permits).acquire_owned()).await;
-        tracing::debug!(
-            target: log::HASHING,
-            wait_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
-            refused = permit.is_err(),
-        );
+        match permit {
+            Ok(_) => COUNTERS.time(Timing::HashingWait, began.elapsed()),
+            Err(_) => COUNTERS.count(Figure::RefusedHashes, 1),
+        }
         let permit = permit
             .map_err(|_| Error::Overloaded)?
             .map_err(|closed| Error::Failed(closed.to_string()))?;

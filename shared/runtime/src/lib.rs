@@ -1,7 +1,6 @@
-//! The runtime of every program: configuration, start-up, the accept loop, logging, metrics and figures.
+//! The runtime of every program: configuration, start-up, the accept loop, logging and metrics.
 
 pub mod config;
-mod figures;
 mod head_timer;
 pub mod metrics;
 mod paced_stream;

@@ -8,7 +8,7 @@ use crate::telemetry::LogGuard;
 use crate::threads::Threads;
 use crate::{server, telemetry};
 use audit::events::EventRecorder;
-use audit::figures::Counters;
+use audit::figures::COUNTERS;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use dpop::Proofs;
@@ -85,7 +85,6 @@ pub struct Runtime {
     pub data_dir: PathBuf,
     /// Whether this is a production installation: not one that only this machine can reach over http.
     pub is_production: bool,
-    counters: Counters,
     redis: Option<Redis>,
     exporter: Option<Exporter>,
     threads: Threads,
@@ -106,8 +105,7 @@ impl Runtime {
     ) -> Result<Self, Error> {
         common.check()?;
         let metrics = common.metrics.metrics_listen.map(|_| Metrics::new());
-        let counters = Counters::default();
-        let log = telemetry::start(&common.log, metrics.clone(), counters.clone()).map_err(InvalidSetting)?;
+        let log = telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
         let exporter = match common.metrics.metrics_listen.zip(metrics) {
             Some((address, metrics)) => Some(Exporter::bind(address, metrics).await.map_err(bind_error)?),
             None => None,
@@ -168,7 +166,6 @@ impl Runtime {
             notifications,
             data_dir: common.data_dir.clone(),
             is_production,
-            counters,
             redis,
             exporter,
             threads,
@@ -209,12 +206,9 @@ impl Runtime {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());
         tokio::spawn(self.identity.events.clone().follow());
-        let (counters, db) = (self.counters.clone(), self.identity.db.clone());
-        tokio::spawn(
-            self.clock
-                .clone()
-                .run(move || counters.clone().follow(db.clone())),
-        );
+        let db = self.identity.db.clone();
+        let clock = self.clock.clone();
+        tokio::spawn(clock.run(move || COUNTERS.follow(db.clone())));
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.rate_limiter.clone().share_counts(redis));
         }
@@ -232,7 +226,7 @@ impl Runtime {
         server::run(self.listener, handle, threads, limits, health, stop).await;
         self.identity.events.finish().await;
         if self.clock.check().is_ok() {
-            self.counters.finish(&self.identity.db).await;
+            COUNTERS.finish(&self.identity.db).await;
         }
         // The threads still run, because closing a connection is input and output of its thread.
         self.identity.db.close().await;

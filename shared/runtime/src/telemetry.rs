@@ -5,14 +5,12 @@ mod writer;
 
 pub use writer::LogGuard;
 
-use crate::figures::{self, FigureLayer};
 use crate::metrics::Metrics;
-use audit::figures::Counters;
 use clap::Args;
 use json::JsonLines;
 use std::io::IsTerminal as _;
 use tracing_subscriber::Layer as _;
-use tracing_subscriber::filter::{LevelFilter, Targets, filter_fn};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use writer::LogWriter;
@@ -55,10 +53,10 @@ pub struct LogArgs {
 /// The beginning of the targets of the library that verifies passkeys.
 const PASSKEY_LIBRARY: &str = "webauthn_rs";
 
-/// Starts logging, and counting of logged events by `counters`, and by `metrics` if they are given. The filter of log lines does not affect
-/// the counts. The returned value writes the last lines when it is dropped. Fails if the filter is invalid or logging was
+/// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not affect the
+/// counts. The returned value writes the last lines when it is dropped. Fails if the filter is invalid or logging was
 /// already started.
-pub fn start(args: &LogArgs, metrics: Option<Metrics>, counters: Counters) -> Result<LogGuard, String> {
+pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<LogGuard, String> {
     let level = args.log_level.as_str();
     let filter: Targets = level
         .parse()
@@ -73,10 +71,7 @@ pub fn start(args: &LogArgs, metrics: Option<Metrics>, counters: Counters) -> Re
         LogFormat::Text => false,
         LogFormat::Auto => !std::io::stderr().is_terminal(),
     };
-    let counted = filter_fn(figures::is_counted).with_max_level_hint(figures::LEVEL);
-    let registry = tracing_subscriber::registry()
-        .with(metrics)
-        .with(FigureLayer(counters).with_filter(counted));
+    let registry = tracing_subscriber::registry().with(metrics);
     let (writer, guard) = LogWriter::start(std::io::stderr()).map_err(|error| error.to_string())?;
     let layer = tracing_subscriber::fmt::layer().with_writer(writer);
     let started = if json {

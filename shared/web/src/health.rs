@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use utoipa::ToSchema;
 
 /// The paths of the health checks, which are answered whatever the clock says.
-pub const PATHS: [&str; 2] = ["/livez", "/readyz"];
+pub(crate) const PATHS: [&str; 2] = ["/livez", "/readyz"];
 
 /// The time for which a measurement answers all callers. Anybody may call `/readyz`, and its checks use connections to the dependencies.
 const MEASURED_FOR: Duration = Duration::from_secs(1);

@@ -6,10 +6,11 @@ use crate::deferred_headers::{DeferredHeaders, add_to_list};
 use crate::error::body::ErrorFormat;
 use crate::error::{Code, Error, IntentionallyEmpty};
 use crate::headers::single;
-use crate::{Policy, allowed_methods};
+use crate::{Policy, allowed_methods, health};
+use audit::figures::{COUNTERS, Figure};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{HeaderMap, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
@@ -78,6 +79,9 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
             .into_response(),
         };
         let response = complete_response(response, &response_context);
+        if !health::PATHS.contains(&response_context.request.route()) {
+            count(response.status());
+        }
         tracing::info!(
             target: ACCESS,
             method = response_context.method.as_str(),
@@ -90,6 +94,16 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     }
     .instrument(span)
     .await
+}
+
+/// Counts a response in the figures of administrators.
+fn count(status: StatusCode) {
+    COUNTERS.count(Figure::Requests, 1);
+    if status.is_client_error() {
+        COUNTERS.count(Figure::ClientErrors, 1);
+    } else if status.is_server_error() {
+        COUNTERS.count(Figure::ServerErrors, 1);
+    }
 }
 
 /// Records the matched route in the context of the request. Called by a layer inside the router, which matches the route.

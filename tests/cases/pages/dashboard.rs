@@ -108,7 +108,7 @@ async fn every_issuer_shows_what_all_processes_counted(shape: Shape) {
         .find(|link| link.query() == Some("window=week"))
         .unwrap();
     let week = browser.open(week.as_str()).await;
-    expect_words(&week, 200, "Each point of a line stands for 1 hour .");
+    expect_words(&week, 200, "Each point of a line stands for 60 minutes .");
     let printed = world.cli(&["figures", "show", "--window", "day", "--json"], "");
     assert_eq!(printed["total"]["sign_ins"], 1, "{printed}");
 }

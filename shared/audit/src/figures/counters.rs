@@ -3,7 +3,6 @@
 use super::counts::COLUMNS;
 use super::{Counts, Figure, Timing, add, begin_of_minute};
 use foundation::clock::{self, Timestamp};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::db::Db;
@@ -11,12 +10,19 @@ use storage::db::Db;
 /// The time between two looks at the clock.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What this process counted since it last wrote its counts. Clones share the counters. A process that is killed loses those of its last
-/// minute.
-#[derive(Clone, Debug)]
-pub struct Counters(Arc<[AtomicU64; COLUMNS.len()]>);
+/// The counters of this process. They are one static, as those of libraries for metrics, because everything in the process counts in them.
+pub static COUNTERS: Counters = Counters::new();
+
+/// What was counted since the counts were last written. A process that is killed loses those of its last minute.
+#[derive(Debug)]
+pub struct Counters([AtomicU64; COLUMNS.len()]);
 
 impl Counters {
+    /// Returns counters that are zero.
+    pub(super) const fn new() -> Self {
+        Self([const { AtomicU64::new(0) }; COLUMNS.len()])
+    }
+
     /// Adds `n` to a figure.
     pub fn count(&self, figure: Figure, n: u64) {
         self.0[figure.column()].fetch_add(n, Ordering::Relaxed);
@@ -30,7 +36,7 @@ impl Counters {
 
     /// Adds the counts of each minute that has ended to its row, by one statement, unless nothing was counted. Counts that cannot be written
     /// become part of the next minute. Runs until the task is aborted.
-    pub async fn follow(self, db: Db) {
+    pub async fn follow(&self, db: Db) {
         let mut minute = begin_of_minute(clock::now());
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -61,17 +67,11 @@ impl Counters {
     }
 
     /// Returns the counts and sets the counters to zero.
-    pub fn take(&self) -> Counts {
+    pub(super) fn take(&self) -> Counts {
         let mut counts = Counts::default();
         for (count, counter) in counts.0.iter_mut().zip(self.0.iter()) {
             *count = counter.swap(0, Ordering::Relaxed);
         }
         counts
-    }
-}
-
-impl Default for Counters {
-    fn default() -> Self {
-        Self(Arc::new(std::array::from_fn(|_| AtomicU64::new(0))))
     }
 }

@@ -2,12 +2,13 @@
 
 mod source;
 
+use crate::figures::{COUNTERS, Timing};
 use crate::revocation::list::RevocationList;
 use crate::revocation::list_maintenance::ListMaintenance;
 use crate::revocation::revoked_subjects::RevokedSubjects;
 use crate::revocation::rows::RevocationRows;
 use crate::revocation::{Kind, PendingAnnouncement, Revocation};
-use foundation::{clock, log, time_limits};
+use foundation::{clock, time_limits};
 use source::Source;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -253,14 +254,13 @@ impl RevocationMirror {
         Ok(())
     }
 
-    /// Adds revocations, and logs for each new one how long it took to take effect here. Those of the first read are older than the process,
+    /// Adds revocations, and counts for each new one how long it took to take effect here. Those of the first read are older than the process,
     /// and a row that has expired may be read again before it is deleted.
     fn learn(&self, revocations: &[Revocation]) {
         let (now, has_read) = (clock::now(), self.0.read_at.borrow().is_some());
         let new = self.0.revoked.add(revocations).into_iter();
         for revocation in new.filter(|revocation| has_read && revocation.expires_at > now) {
-            let lag = now.since(revocation.revoked_at).as_micros();
-            tracing::debug!(target: log::REVOCATION, lag_us = u64::try_from(lag).unwrap_or(u64::MAX));
+            COUNTERS.time(Timing::RevocationLag, now.since(revocation.revoked_at));
         }
     }
 
