@@ -12,6 +12,7 @@ use audit::figures::COUNTERS;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use dpop::Proofs;
+use foundation::clock;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use foundation::urls::Urls;
@@ -206,8 +207,8 @@ impl Runtime {
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());
         tokio::spawn(self.identity.events.clone().follow());
-        let db = self.identity.db.clone();
-        let clock = self.clock.clone();
+        COUNTERS.begin(clock::now());
+        let (db, clock) = (self.identity.db.clone(), self.clock.clone());
         tokio::spawn(clock.run(move || COUNTERS.follow(db.clone())));
         if let Some(redis) = self.redis.clone() {
             tokio::spawn(self.rate_limiter.clone().share_counts(redis));

@@ -3,7 +3,7 @@
 use super::counts::COLUMNS;
 use super::{Counts, Figure, Timing, add, begin_of_minute};
 use foundation::clock::{self, Timestamp};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use storage::db::Db;
 
@@ -15,36 +15,48 @@ pub static COUNTERS: Counters = Counters::new();
 
 /// What was counted since the counts were last written. A process that is killed loses those of its last minute.
 #[derive(Debug)]
-pub struct Counters([AtomicU64; COLUMNS.len()]);
+pub struct Counters {
+    counts: [AtomicU64; COLUMNS.len()],
+    /// The minute to which the counts belong, as the microseconds of its begin.
+    minute: AtomicI64,
+}
 
 impl Counters {
     /// Returns counters that are zero.
     pub(super) const fn new() -> Self {
-        Self([const { AtomicU64::new(0) }; COLUMNS.len()])
+        Self {
+            counts: [const { AtomicU64::new(0) }; COLUMNS.len()],
+            minute: AtomicI64::new(0),
+        }
     }
 
     /// Adds `n` to a figure.
     pub fn count(&self, figure: Figure, n: u64) {
-        self.0[figure.column()].fetch_add(n, Ordering::Relaxed);
+        self.counts[figure.column()].fetch_add(n, Ordering::Relaxed);
     }
 
     /// Counts a duration.
     pub fn time(&self, timing: Timing, duration: Duration) {
         let millis = u64::try_from(duration.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX);
-        self.0[timing.column(millis)].fetch_add(1, Ordering::Relaxed);
+        self.counts[timing.column(millis)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Begins the first minute, which is that of the time `now`. Called once, when the process starts.
+    pub fn begin(&self, now: Timestamp) {
+        self.minute
+            .store(begin_of_minute(now).micros(), Ordering::Relaxed);
     }
 
     /// Adds the counts of each minute that has ended to its row, by one statement, unless nothing was counted. Counts that cannot be written
-    /// become part of the next minute. Runs until the task is aborted.
+    /// become part of the next minute. Runs until the task is aborted, and goes on if it is started again.
     pub async fn follow(&self, db: Db) {
-        let mut minute = begin_of_minute(clock::now());
         loop {
-            tokio::time::sleep(POLL_INTERVAL).await;
             let present = begin_of_minute(clock::now());
-            if present != minute {
-                self.write(&db, minute).await;
-                minute = present;
+            let minute = self.minute.swap(present.micros(), Ordering::Relaxed);
+            if minute != present.micros() {
+                self.write(&db, Timestamp::from_micros(minute)).await;
             }
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -60,7 +72,7 @@ impl Counters {
         }
         if let Err(error) = add(db, minute, &counts).await {
             tracing::warn!(%error, "cannot store the figures of a minute");
-            for (counter, count) in self.0.iter().zip(counts.0) {
+            for (counter, count) in self.counts.iter().zip(counts.0) {
                 counter.fetch_add(count, Ordering::Relaxed);
             }
         }
@@ -69,7 +81,7 @@ impl Counters {
     /// Returns the counts and sets the counters to zero.
     pub(super) fn take(&self) -> Counts {
         let mut counts = Counts::default();
-        for (count, counter) in counts.0.iter_mut().zip(self.0.iter()) {
+        for (count, counter) in counts.0.iter_mut().zip(self.counts.iter()) {
             *count = counter.swap(0, Ordering::Relaxed);
         }
         counts
