@@ -707,7 +707,7 @@ CREATE INDEX alerts_user_id ON alerts (user_id) WHERE user_id IS NOT NULL;
 CREATE INDEX alerts_unlogged ON alerts (id) WHERE logged_at IS NULL;
 CREATE INDEX alerts_undelivered ON alerts (due_at) WHERE delivered_at IS NULL;
 
--- What all processes counted in the minute that begins at `at`. `lag_…` counts revocations by the time until they took effect in a process,
+-- The counts of all processes in the minute that begins at `at`. `lag_…` counts revocations by the time until they took effect in a process,
 -- and `wait_…` passwords by the time for which they waited to be hashed: `lag_10ms` those of more than 5 and up to 10 ms.
 CREATE TABLE figures (
     at BIGINT PRIMARY KEY NOT NULL,

@@ -38,7 +38,7 @@ pub struct Period {
     pub key_age: Option<u64>,
 }
 
-/// What all processes counted in a time.
+/// The counts of all processes in a time.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = FiguresValues)]
 pub struct Values {

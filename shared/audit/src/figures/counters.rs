@@ -13,7 +13,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The counters of this process. They are one static, as those of libraries for metrics, because everything in the process counts in them.
 pub static COUNTERS: Counters = Counters::new();
 
-/// What was counted since the counts were last written. A process that is killed loses those of its last minute.
+/// The counts since they were last written. A process that is killed loses those of its last minute.
 #[derive(Debug)]
 pub struct Counters {
     counts: [AtomicU64; COLUMNS.len()],
