@@ -54,11 +54,11 @@ pub struct Values {
     pub failed_sign_ins: u64,
     /// Token responses by grant type.
     pub grants: GrantCounts,
-    /// Alerts about codes or refresh tokens that were used before.
+    /// Uses of a code or a refresh token that was used before, each of which raises an alert or repeats one.
     pub reuse_alerts: u64,
-    /// From the request that revokes until each process refuses the tokens.
+    /// The time from the request that revokes until a process refuses the tokens, measured in each process.
     pub revocation_lag: Durations,
-    /// For how long passwords waited to be hashed.
+    /// The time for which passwords waited to be hashed.
     pub hashing_wait: Durations,
     /// Passwords that were not hashed, because too many others were.
     pub refused_hashes: u64,
@@ -67,20 +67,20 @@ pub struct Values {
 /// The token responses by grant type.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct GrantCounts {
-    /// Of authorization codes.
+    /// Exchanges of authorization codes.
     pub authorization_code: u64,
-    /// Of refresh tokens.
+    /// Refreshes.
     pub refresh_token: u64,
-    /// Of services for themselves.
+    /// Grants of client credentials to services.
     pub client_credentials: u64,
-    /// Of device codes.
+    /// Exchanges of device codes.
     pub device_code: u64,
 }
 
-/// How long something took.
+/// The durations of something that was measured several times.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Durations {
-    /// How often it was measured.
+    /// The number of measurements.
     pub count: u64,
     /// The milliseconds within which half of them were; null if there is none. Interpolated; 5000 stands for all longer times.
     #[schema(required)]

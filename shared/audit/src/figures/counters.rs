@@ -41,7 +41,7 @@ impl Counters {
         self.counts[timing.column(millis)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Begins the first minute, which is that of the time `now`. Called once, when the process starts.
+    /// Sets the minute to which the first counts belong: that of the time `now`. Called once, when the process starts.
     pub fn begin(&self, now: Timestamp) {
         self.minute
             .store(begin_of_minute(now).micros(), Ordering::Relaxed);

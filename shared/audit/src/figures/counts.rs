@@ -61,7 +61,7 @@ pub enum Figure {
     ServiceGrants,
     /// Exchanges of device codes.
     DeviceGrants,
-    /// Alerts about a code or a refresh token that was used before.
+    /// Uses of a code or a refresh token that was used before, each of which raises an alert or repeats one.
     ReuseAlerts,
     /// Passwords that were not hashed, because too many others were.
     RefusedHashes,
