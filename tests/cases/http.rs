@@ -12,4 +12,5 @@ mod problem_details;
 mod rate_limits;
 mod response_heads;
 mod shares;
+mod unread_bodies;
 mod versions;

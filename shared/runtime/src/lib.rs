@@ -2,6 +2,7 @@
 
 pub mod config;
 mod head_timer;
+mod lingering_close;
 pub mod metrics;
 mod paced_stream;
 pub mod server;

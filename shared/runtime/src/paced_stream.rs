@@ -2,10 +2,11 @@
 //! until it is accepted.
 
 use crate::head_timer::HeadTimer;
+use crate::lingering_close::LingeringClose;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
@@ -32,6 +33,10 @@ pub(crate) struct PacedStream<S> {
     compared: Arc<budget::Pace>,
     /// The measurement of the current response; `None` if the peer has not kept a write of it waiting.
     measurement: Option<Measurement>,
+    /// Whether the peer has ended its output.
+    has_ended: bool,
+    /// The rest of the peer's output after the end of ours; `None` before.
+    closing: Option<LingeringClose>,
 }
 
 /// The pace of a peer, and the timer of its current period.
@@ -63,6 +68,8 @@ impl<S> PacedStream<S> {
             heads,
             compared,
             measurement: None,
+            has_ended: false,
+            closing: None,
         }
     }
 
@@ -178,6 +185,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         let count = buffer.filled().len() - before;
         let got_bytes = count > 0;
+        self.has_ended = read.is_ready() && !got_bytes;
         if got_bytes {
             self.measurement = None;
             self.compared.count(count);
@@ -186,7 +194,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.check(cx, written)
@@ -213,8 +221,17 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
+    /// Ends the output, and is ready when the connection can be closed without a loss of that output.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        let this = &mut *self;
+        if this.closing.is_none() {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
+        }
+        if !this.has_ended {
+            let closing = this.closing.get_or_insert_with(LingeringClose::begin);
+            ready!(closing.poll(&mut this.stream, cx));
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
