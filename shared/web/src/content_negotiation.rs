@@ -5,14 +5,14 @@ use axum::http::{HeaderMap, HeaderName, header};
 /// The maximum total length of a header's lines, in bytes. A longer header counts as absent.
 const MAX_LENGTH: usize = 4096;
 
-/// The members of such a header: names in lower case, each with its weight in thousandths.
+/// The members of such a header: names as the client wrote them, each with its weight in thousandths.
 #[derive(Debug)]
-pub(crate) struct Preferences(Vec<(String, u16)>);
+pub(crate) struct Preferences<'a>(Vec<(&'a str, u16)>);
 
-impl Preferences {
+impl<'a> Preferences<'a> {
     /// Parses the header. Several header lines count as one list, and malformed members are left out.
-    pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Self {
-        let lines: Vec<&str> = headers
+    pub(crate) fn read(headers: &'a HeaderMap, name: &HeaderName) -> Self {
+        let lines: Vec<&'a str> = headers
             .get_all(name)
             .iter()
             .filter_map(|line| line.to_str().ok())
@@ -24,12 +24,15 @@ impl Preferences {
         Self(members.filter_map(parse_member).collect())
     }
 
-    /// Returns the weight, in thousandths, of the first of `names` that the header lists, or 0 if it lists none. The
-    /// caller passes the most specific name first, such as a media type before its range. If the header lists a name
-    /// more than once, its highest weight counts.
+    /// Returns the weight, in thousandths, of the first of `names` that the header lists, or 0 if it lists none. Upper and lower case
+    /// count as equal. The caller passes the most specific name first, such as a media type before its range. If the header lists a
+    /// name more than once, its highest weight counts.
     pub(crate) fn weight(&self, names: &[&str]) -> u16 {
         let listed = |name: &&str| {
-            let weights = self.0.iter().filter(|(found, _)| found == name);
+            let weights = self
+                .0
+                .iter()
+                .filter(|(found, _)| found.eq_ignore_ascii_case(name));
             weights.map(|(_, weight)| *weight).max()
         };
         names.iter().find_map(listed).unwrap_or(0)
@@ -55,7 +58,9 @@ pub fn preferred_language<'a>(headers: &HeaderMap, supported: &[&'a str]) -> Opt
     let Preferences(ranges) = Preferences::read(headers, &header::ACCEPT_LANGUAGE);
     let listed = ranges.iter().filter_map(|(range, weight)| {
         let primary = range.split('-').next()?;
-        let language = supported.iter().find(|language| **language == primary)?;
+        let language = supported
+            .iter()
+            .find(|language| language.eq_ignore_ascii_case(primary))?;
         (*weight > 0).then_some((*language, *weight))
     });
     // `max_by_key` returns the last of equal members.
@@ -64,11 +69,11 @@ pub fn preferred_language<'a>(headers: &HeaderMap, supported: &[&'a str]) -> Opt
     best.map(|(language, _)| language)
 }
 
-/// Parses a member into its name in lower case and its weight, which is 1000 without the parameter `q`. Other
+/// Parses a member into its name and its weight, which is 1000 without the parameter `q`. Other
 /// parameters are ignored. Returns `None` if the weight is malformed.
-fn parse_member(text: &str) -> Option<(String, u16)> {
+fn parse_member(text: &str) -> Option<(&str, u16)> {
     let mut parts = split_unquoted(text, ';').into_iter().map(str::trim);
-    let name = parts.next()?.to_ascii_lowercase();
+    let name = parts.next()?;
     let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
     Some((name, weight.map_or(Some(1000), parse_qvalue)?))
 }
@@ -108,31 +113,33 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn preferences(value: &str) -> Preferences {
-        let mut headers = HeaderMap::new();
-        headers.insert(header::ACCEPT, value.parse().unwrap());
-        Preferences::read(&headers, &header::ACCEPT)
+    fn accept(value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(header::ACCEPT, value.parse().unwrap())])
+    }
+
+    fn weight(headers: &HeaderMap, names: &[&str]) -> u16 {
+        Preferences::read(headers, &header::ACCEPT).weight(names)
     }
 
     #[test]
     fn the_first_listed_name_determines_the_weight() {
-        let accept = preferences(r#"a/b;q=0.25, a/*;x="q=1;\",";q=0.5,*/*;q=0.1, a/c;q=0"#);
-        assert_eq!(accept.weight(&["a/b", "a/*", "*/*"]), 250);
-        assert_eq!(accept.weight(&["a/x", "a/*", "*/*"]), 500);
-        assert_eq!(accept.weight(&["a/c", "a/*", "*/*"]), 0);
-        assert_eq!(accept.weight(&["x/y"]), 0);
+        let accept = accept(r#"A/b;q=0.25, a/*;x="q=1;\",";q=0.5,*/*;q=0.1, a/c;q=0"#);
+        assert_eq!(weight(&accept, &["a/b", "a/*", "*/*"]), 250);
+        assert_eq!(weight(&accept, &["a/x", "a/*", "*/*"]), 500);
+        assert_eq!(weight(&accept, &["a/c", "a/*", "*/*"]), 0);
+        assert_eq!(weight(&accept, &["x/y"]), 0);
     }
 
     #[test]
     fn a_header_over_the_limit_counts_as_absent() {
         let long = format!("gzip{}", ", x".repeat(2_000));
-        assert_eq!(preferences(&long).weight(&["gzip"]), 0);
+        assert_eq!(weight(&accept(&long), &["gzip"]), 0);
     }
 
     proptest! {
         #[test]
         fn weights_are_at_most_1000_for_any_header(value in r#"[a-c/*;q=.,"\\ 0-9]{0,48}"#) {
-            for (_, weight) in preferences(&value).0 {
+            for (_, weight) in Preferences::read(&accept(&value), &header::ACCEPT).0 {
                 prop_assert!(weight <= 1000);
             }
         }

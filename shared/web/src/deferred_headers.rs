@@ -1,8 +1,12 @@
 //! Headers that are added to a response after its request was handled.
 
+use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use foundation::sync::lock;
 use std::sync::{Arc, Mutex};
+
+/// The space that is reserved for a list of header values, in bytes. A longer list needs another allocation.
+const MAX_USUAL_LIST: usize = 64;
 
 /// Headers to add to the response in any case, even after an error, a timeout or a panic. The `request_log` middleware
 /// adds this to the extensions of every request, and writes the headers when the response is complete.
@@ -31,13 +35,17 @@ impl DeferredHeaders {
     }
 }
 
-/// Adds `value` to the list in the header `name`, and joins all lines of that header into one. Lines that are not
-/// visible ASCII are dropped.
+/// Adds `value` to the list in the header `name`, and joins all lines of that header into one.
 pub(crate) fn add_to_list(headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
-    let lines = headers.get_all(name).iter().chain([value]);
-    let members: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
-    if let Ok(line) = HeaderValue::try_from(members.join(", ")) {
-        headers.insert(name, line);
+    let mut list = Vec::with_capacity(MAX_USUAL_LIST);
+    for line in headers.get_all(name).iter().chain([value]) {
+        if !list.is_empty() {
+            list.extend_from_slice(b", ");
+        }
+        list.extend_from_slice(line.as_bytes());
+    }
+    if let Ok(list) = HeaderValue::from_maybe_shared(Bytes::from(list)) {
+        headers.insert(name, list);
     }
 }
 
