@@ -17,3 +17,35 @@ pub struct Urls {
 pub fn origin_of(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
+
+/// Parses an http or https URL without path, query, fragment, user name and password. The error is a message for the operator.
+pub fn parse_origin(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    let has_no_user = url.username().is_empty() && url.password().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !is_bare || !has_no_user {
+        return Err(
+            "the URL must be an origin without path or query, such as https://id.example.org".to_owned(),
+        );
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_have_no_path_query_or_user() {
+        assert!(parse_origin("https://id.example.org").is_ok());
+        for text in [
+            "id.example.org",
+            "ftp://a.b",
+            "https://a.b/c",
+            "https://a.b?c",
+            "https://u@a.b",
+        ] {
+            assert!(parse_origin(text).is_err(), "{text}");
+        }
+    }
+}

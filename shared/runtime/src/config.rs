@@ -9,7 +9,6 @@ mod values;
 
 pub use command_line::{EX_USAGE, parse, report_error};
 pub use network::NetworkArgs;
-pub use values::parse_origin;
 
 use crate::metrics::MetricsArgs;
 use crate::telemetry::LogArgs;

@@ -1,11 +1,11 @@
 //! Settings of the listener, the public URLs and the trusted proxies and origins.
 
-use super::values::{parse_network, parse_origin, parse_page_origin};
+use super::values::{parse_network, parse_page_origin};
 use crate::server::ConnectionLimits;
 use clap::Args;
 use foundation::duration::parse_duration;
 use foundation::settings::InvalidSetting;
-use foundation::urls::{Urls, origin_of};
+use foundation::urls::{Urls, origin_of, parse_origin};
 use ipnet::IpNet;
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -1,22 +1,9 @@
 //! Parsers of setting values.
 
-use foundation::urls::origin_of;
+use foundation::urls::{origin_of, parse_origin};
 use ipnet::IpNet;
 use std::net::IpAddr;
 use url::Url;
-
-/// Parses an http or https URL without path, query, fragment, user name and password.
-pub fn parse_origin(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| error.to_string())?;
-    let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-    let has_no_user = url.username().is_empty() && url.password().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !is_bare || !has_no_user {
-        return Err(
-            "the URL must be an origin without path or query, such as https://id.example.org".to_owned(),
-        );
-    }
-    Ok(url)
-}
 
 /// Parses the origin of pages as browsers name it in `Origin`: an http or https URL without path, or the origin of a page that an app
 /// brings along, such as `capacitor://localhost` and `tauri://localhost`. Such an origin is opaque to the URL standard, so it is compared
@@ -73,20 +60,6 @@ mod tests {
             "https://a.b/c",
         ] {
             assert!(parse_page_origin(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn origins_have_no_path_query_or_user() {
-        assert!(parse_origin("https://id.example.org").is_ok());
-        for text in [
-            "id.example.org",
-            "ftp://a.b",
-            "https://a.b/c",
-            "https://a.b?c",
-            "https://u@a.b",
-        ] {
-            assert!(parse_origin(text).is_err(), "{text}");
         }
     }
 }
