@@ -74,9 +74,9 @@ enum Error {
     /// The administrator did not confirm the rotation.
     #[error("the keys are unchanged")]
     Declined,
-    /// The drill of the signing keys found problems, or did not begin.
-    #[error("the drill failed: {0}")]
-    Drill(String),
+    /// The drill of the signing keys failed.
+    #[error(transparent)]
+    Drill(#[from] drill::Error),
     /// The initial access token was not created or revoked.
     #[error(transparent)]
     RegistrationToken(#[from] administrators::Error),

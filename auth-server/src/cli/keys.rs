@@ -1,6 +1,6 @@
 //! The commands `keys list`, `verifiers`, `rotate`, `retire`, `drill` and `reseal`.
 
-mod drill;
+mod rotation_drill;
 
 use super::{Error, Services, print};
 use access_tokens::verifiers::{Kind, KnownVerifier};
@@ -101,7 +101,7 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             };
             print(json, &change, &describe(&change))
         }
-        Command::Drill(args) => drill::run(args, services).await,
+        Command::Drill(args) => rotation_drill::run(&args, &key_store(&services)?, &services).await,
         Command::Reseal { json } => {
             let context = services.context();
             let done = keys::reseal(&services.db, &services.keys.master?, &context).await?;

@@ -16,18 +16,18 @@ const CAPACITY: usize = 4_096;
 
 /// An access token.
 #[derive(Debug)]
-pub(super) struct Token {
+pub(crate) struct Token {
     /// The key that signed it.
-    pub(super) kid: String,
+    pub(crate) kid: String,
     /// The token itself.
-    pub(super) value: String,
+    pub(crate) value: String,
     /// The time from which it is no longer used.
     usable_until: Instant,
 }
 
 /// The tokens that may still be used, ordered by their expiry.
 #[derive(Debug, Default)]
-pub(super) struct Pool(Mutex<VecDeque<Arc<Token>>>);
+pub(crate) struct Pool(Mutex<VecDeque<Arc<Token>>>);
 
 /// The members of a token response (RFC 6749 §5.1).
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ struct Header {
 impl Token {
     /// Reads the response to a token request that was sent at `requested_at`. Fails with a message if it is malformed
     /// or the lifetime of the token is too short.
-    pub(super) fn parse(body: &[u8], requested_at: Instant) -> Result<Self, String> {
+    pub(crate) fn parse(body: &[u8], requested_at: Instant) -> Result<Self, String> {
         let response: Response = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         let lifetime = Duration::from_secs(response.expires_in);
         if lifetime < LEAST_LIFETIME {
@@ -70,7 +70,7 @@ impl Token {
 
 impl Pool {
     /// Adds a token. Drops the one that expires first if there are too many.
-    pub(super) fn add(&self, token: Token) {
+    pub(crate) fn add(&self, token: Token) {
         let mut tokens = lock(&self.0);
         if tokens.len() >= CAPACITY {
             tokens.pop_front();
@@ -81,7 +81,7 @@ impl Pool {
 
     /// Returns a token that may still be used: the newest one for every second `call`, and each of them in turn for the
     /// others.
-    pub(super) fn choose(&self, call: usize) -> Option<Arc<Token>> {
+    pub(crate) fn choose(&self, call: usize) -> Option<Arc<Token>> {
         let (mut tokens, now) = (lock(&self.0), Instant::now());
         while tokens.pop_front_if(|token| token.usable_until <= now).is_some() {}
         match call % 2 {
@@ -91,7 +91,7 @@ impl Pool {
     }
 
     /// Returns the newest token that this key signed.
-    pub(super) fn newest_of(&self, kid: &str) -> Option<Arc<Token>> {
+    pub(crate) fn newest_of(&self, kid: &str) -> Option<Arc<Token>> {
         let (tokens, now) = (lock(&self.0), Instant::now());
         let mut usable = tokens.iter().rev().filter(|token| token.usable_until > now);
         usable.find(|token| token.kid == kid).cloned()

@@ -1,10 +1,9 @@
 //! The load of a drill: token requests and requests for the key set at every issuer, and calls with every live token at
 //! every API.
 
-use super::POLL;
-use super::endpoint::{Counts, Endpoint, Failure, Kind};
-use super::service::ServiceClient;
-use super::token::Pool;
+use crate::client::ServiceClient;
+use crate::endpoint::{Endpoint, Failure, Kind};
+use crate::token::Pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -16,42 +15,47 @@ const TOKEN_INTERVAL: Duration = Duration::from_millis(500);
 const KEY_SET_INTERVAL: Duration = Duration::from_secs(1);
 /// The most calls at once to one API. A replica that is slower gets fewer calls than it should, and the drill fails.
 const MAX_CALLS_IN_FLIGHT: usize = 128;
+/// The time that every replica has to answer correctly before the first rotation: an issuer may know a new client late.
+const REHEARSAL_TIMEOUT: Duration = Duration::from_secs(5);
+/// The time that every replica has to show a new key after a rotation. The API fetches an announced set for 5 s.
+pub(crate) const SEEN_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause between two looks at a condition.
+pub(crate) const POLL: Duration = Duration::from_millis(100);
 
 /// The endpoints, the client and the tokens of a drill.
 #[derive(Debug)]
-pub(super) struct Load {
+pub(crate) struct Load {
     /// The token endpoints of the issuers.
-    pub(super) tokens_of: Vec<Arc<Endpoint>>,
+    pub(crate) tokens_of: Vec<Arc<Endpoint>>,
     /// The key sets of the issuers.
-    pub(super) key_sets_of: Vec<Arc<Endpoint>>,
+    pub(crate) key_sets_of: Vec<Arc<Endpoint>>,
     /// The APIs.
-    pub(super) apis: Vec<Arc<Endpoint>>,
+    pub(crate) apis: Vec<Arc<Endpoint>>,
     /// The number of calls per second to all APIs together.
-    pub(super) requests_per_second: u32,
+    pub(crate) requests_per_second: u32,
     /// The tokens.
-    pub(super) pool: Pool,
+    pub(crate) pool: Pool,
     /// The client that gets the tokens.
-    pub(super) client: ServiceClient,
+    pub(crate) client: ServiceClient,
     /// Whether the load has ended.
-    pub(super) is_over: AtomicBool,
+    pub(crate) is_over: AtomicBool,
 }
 
 impl Load {
     /// Returns all endpoints.
-    pub(super) fn endpoints(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
+    pub(crate) fn endpoints(&self) -> impl Iterator<Item = &Arc<Endpoint>> {
         self.tokens_of.iter().chain(&self.key_sets_of).chain(&self.apis)
     }
 
     /// Returns whether an API refused a valid token.
-    pub(super) fn has_refused_token(&self) -> bool {
+    pub(crate) fn has_refused_token(&self) -> bool {
         let mut apis = self.apis.iter();
         apis.any(|api| api.counts().failures_of(Failure::Unauthorized) > 0)
     }
 
-    /// Requests a token and the key set from every issuer, and calls every API with each of the tokens. Fails with a
-    /// message that names an endpoint which does not answer with 200 within the timeout. Afterwards all counts are
-    /// zero.
-    pub(super) async fn rehearse(self: &Arc<Self>, timeout: Duration) -> Result<(), String> {
+    /// Requests a token and the key set from every issuer, and calls every API with the newest token. Fails with a message
+    /// that names an endpoint which does not answer with 200 within [`REHEARSAL_TIMEOUT`]. Afterwards all counts are zero.
+    pub(crate) async fn rehearse(&self) -> Result<(), String> {
         let began = Instant::now();
         for endpoint in self.endpoints() {
             loop {
@@ -60,7 +64,7 @@ impl Load {
                 if counts.ok > 0 {
                     break;
                 }
-                if began.elapsed() > timeout {
+                if began.elapsed() > REHEARSAL_TIMEOUT {
                     return Err(format!(
                         "nothing was rotated, because {} did not answer as expected: {}",
                         endpoint.name(),
@@ -74,7 +78,7 @@ impl Load {
     }
 
     /// Sends requests until [`Load::end`], and returns when the last response has arrived.
-    pub(super) async fn run(self: Arc<Self>) {
+    pub(crate) async fn run(self: Arc<Self>) {
         let mut tasks = JoinSet::new();
         tasks.spawn(Arc::clone(&self).keep_requesting_tokens());
         for key_set in &self.key_sets_of {
@@ -87,18 +91,18 @@ impl Load {
     }
 
     /// Ends the load.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// Sends requests to every endpoint, beside the load, until it has shown this key or the timeout has passed.
-    pub(super) async fn probe(self: &Arc<Self>, kid: &str, timeout: Duration) {
+    /// Sends requests to every endpoint, beside the load, until it has shown this key or [`SEEN_TIMEOUT`] has passed.
+    pub(crate) async fn probe(self: &Arc<Self>, kid: &str) {
         let mut probes = JoinSet::new();
         for endpoint in self.endpoints() {
             let (load, endpoint, kid) = (Arc::clone(self), Arc::clone(endpoint), kid.to_owned());
             probes.spawn(async move {
                 let began = Instant::now();
-                while !endpoint.counts().has_shown(&kid) && began.elapsed() < timeout {
+                while !endpoint.counts().has_shown(&kid) && began.elapsed() < SEEN_TIMEOUT {
                     load.call_once(&endpoint, Some(&kid)).await;
                     tokio::time::sleep(POLL).await;
                 }
@@ -173,11 +177,5 @@ impl Load {
 
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
-    }
-}
-
-impl Counts {
-    fn has_shown(&self, kid: &str) -> bool {
-        self.kids.contains_key(kid)
     }
 }

@@ -9,18 +9,18 @@ const LEAST: u64 = 8;
 /// The number of latencies in each class. A class is an eighth of a doubling, so a percentile is at most an eighth too
 /// high.
 #[derive(Debug, Default)]
-pub(super) struct Latencies(BTreeMap<u32, u64>);
+pub(crate) struct Latencies(BTreeMap<u32, u64>);
 
 impl Latencies {
     /// Counts a latency.
-    pub(super) fn add(&mut self, latency: Duration) {
+    pub(crate) fn add(&mut self, latency: Duration) {
         let micros = u64::try_from(latency.as_micros()).unwrap_or(u64::MAX);
         *self.0.entry(class_of(micros)).or_default() += 1;
     }
 
     /// Returns an upper bound of the least latency that at least `percent` of all latencies do not exceed, or `None` if
     /// there are none.
-    pub(super) fn percentile(&self, percent: u64) -> Option<Duration> {
+    pub(crate) fn percentile(&self, percent: u64) -> Option<Duration> {
         let rank = (self.0.values().sum::<u64>() * percent).div_ceil(100);
         let mut counted = 0;
         let mut classes = self.0.iter();

@@ -1,9 +1,8 @@
 //! One endpoint of one replica, and the counts of its responses.
 
-use super::super::super::Error;
-use super::latencies::Latencies;
-use super::service::{SCOPE, ServiceClient};
-use super::token::Token;
+use crate::client::{SCOPE, ServiceClient};
+use crate::latencies::Latencies;
+use crate::token::Token;
 use foundation::sync::lock;
 use http_client::{error_chain, read_body};
 use reqwest::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -21,7 +20,7 @@ const MAX_BODY: usize = 256 * 1024;
 
 /// The request that a drill sends to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A token request of the drill's client, at an issuer.
     Token,
     /// A request for the key set, at an issuer.
@@ -33,7 +32,7 @@ pub(super) enum Kind {
 
 /// An endpoint.
 #[derive(Debug)]
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     kind: Kind,
     url: Url,
     client: Client,
@@ -42,24 +41,24 @@ pub(super) struct Endpoint {
 
 /// The responses of an endpoint.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     /// The number of responses 200 that could be read.
-    pub(super) ok: u64,
+    pub(crate) ok: u64,
     /// The number of other results.
-    pub(super) failures: BTreeMap<Failure, u64>,
+    pub(crate) failures: BTreeMap<Failure, u64>,
     /// The reason of the last failure.
-    pub(super) last_failure: Option<String>,
+    pub(crate) last_failure: Option<String>,
     /// The latencies of the responses 200.
-    pub(super) latencies: Latencies,
+    pub(crate) latencies: Latencies,
     /// The keys that the endpoint showed, with the time of the first response that did: keys that signed a token, keys
     /// in the key set, or keys whose tokens were accepted.
-    pub(super) kids: BTreeMap<String, Instant>,
+    pub(crate) kids: BTreeMap<String, Instant>,
 }
 
 /// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// 401. Every token that the drill sends is valid, so at an API this is a false 401.
     Unauthorized,
     /// 429.
@@ -91,15 +90,15 @@ struct Jwk {
 }
 
 impl Endpoint {
-    /// Returns the endpoint of this kind at the replica with this URL. Fails if TLS cannot be set up.
-    pub(super) fn new(kind: Kind, replica: &Url) -> Result<Self, Error> {
+    /// Returns the endpoint of this kind at the replica with this URL. Fails with a message if TLS cannot be set up.
+    pub(crate) fn new(kind: Kind, replica: &Url) -> Result<Self, String> {
         let mut url = replica.clone();
         url.set_path(match kind {
             Kind::Token => "/token",
             Kind::KeySet => "/.well-known/jwks.json",
             Kind::Api => "/protected",
         });
-        let client = http_client::build(&url, TIMEOUT).map_err(|error| Error::Drill(error_chain(error)))?;
+        let client = http_client::build(&url, TIMEOUT).map_err(error_chain)?;
         Ok(Self {
             kind,
             url,
@@ -109,23 +108,23 @@ impl Endpoint {
     }
 
     /// Returns the method and the URL.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let method = if self.kind == Kind::Token { "POST" } else { "GET" };
         format!("{method} {}", self.url)
     }
 
     /// Returns the kind of request.
-    pub(super) const fn kind(&self) -> Kind {
+    pub(crate) const fn kind(&self) -> Kind {
         self.kind
     }
 
     /// Locks the counts.
-    pub(super) fn counts(&self) -> MutexGuard<'_, Counts> {
+    pub(crate) fn counts(&self) -> MutexGuard<'_, Counts> {
         lock(&self.counts)
     }
 
     /// Requests a token (RFC 6749 §4.4.2). Returns `None`, and counts a failure, unless there is one.
-    pub(super) async fn request_token(&self, client: &ServiceClient) -> Option<Token> {
+    pub(crate) async fn request_token(&self, client: &ServiceClient) -> Option<Token> {
         let body = form_urlencoded::Serializer::new(String::new())
             .extend_pairs([("grant_type", "client_credentials"), ("scope", SCOPE)])
             .finish();
@@ -144,7 +143,7 @@ impl Endpoint {
     }
 
     /// Requests the key set.
-    pub(super) async fn request_key_set(&self) {
+    pub(crate) async fn request_key_set(&self) {
         let sent_at = Instant::now();
         let result = exchange(self.client.get(self.url.clone()))
             .await
@@ -156,7 +155,7 @@ impl Endpoint {
     }
 
     /// Calls the API with an access token.
-    pub(super) async fn call(&self, token: &Token) {
+    pub(crate) async fn call(&self, token: &Token) {
         let request = self.client.get(self.url.clone()).bearer_auth(&token.value);
         let sent_at = Instant::now();
         let result = exchange(request).await.map(|_| (vec![token.kid.clone()], ()));
@@ -186,12 +185,17 @@ impl Endpoint {
 
 impl Counts {
     /// Returns the number of failures of this kind.
-    pub(super) fn failures_of(&self, failure: Failure) -> u64 {
+    pub(crate) fn failures_of(&self, failure: Failure) -> u64 {
         self.failures.get(&failure).copied().unwrap_or_default()
     }
 
+    /// Returns whether the endpoint showed this key.
+    pub(crate) fn has_shown(&self, kid: &str) -> bool {
+        self.kids.contains_key(kid)
+    }
+
     /// Returns the number of requests that ended.
-    pub(super) fn requests(&self) -> u64 {
+    pub(crate) fn requests(&self) -> u64 {
         self.ok + self.failures.values().sum::<u64>()
     }
 }

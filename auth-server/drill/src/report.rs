@@ -1,8 +1,7 @@
 //! The result of a drill.
 
-use super::SEEN_TIMEOUT;
-use super::endpoint::{Endpoint, Failure, Kind};
-use super::load::Load;
+use crate::endpoint::{Endpoint, Failure, Kind};
+use crate::load::{Load, SEEN_TIMEOUT};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,11 +11,11 @@ const LEAST_PERCENTAGE_ANSWERED: u64 = 90;
 
 /// The report of a drill.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub struct Report {
     /// Whether no problem was found.
     passed: bool,
     /// The problems, each in a sentence that names the endpoint.
-    pub(super) problems: Vec<String>,
+    pub problems: Vec<String>,
     /// The length of the drill in seconds.
     seconds: u64,
     /// The rotations, in order.
@@ -27,7 +26,7 @@ pub(super) struct Report {
 
 /// One rotation.
 #[derive(Debug, Serialize)]
-pub(super) struct Rotation {
+pub(crate) struct Rotation {
     /// The key that was active before.
     from: Option<String>,
     /// The key that is active since.
@@ -60,7 +59,7 @@ struct EndpointReport {
 impl Report {
     /// Builds the report of a load that ran for the time `took`. `ended_early` says why there were fewer rotations than
     /// wanted, if the reason is not a refused token.
-    pub(super) fn new(
+    pub(crate) fn new(
         load: &Load,
         rotations: Vec<Rotation>,
         took: Duration,
@@ -92,7 +91,7 @@ impl Report {
     }
 
     /// Returns the report as a table, for people.
-    pub(super) fn lines(&self) -> Vec<String> {
+    pub fn lines(&self) -> Vec<String> {
         let width = self.endpoints.iter().map(|report| report.endpoint.len()).max();
         let width = width.unwrap_or_default();
         let mut lines = vec![format!(
@@ -113,7 +112,7 @@ impl Report {
 
 impl Rotation {
     /// Describes the rotation from one key to another, after every endpoint had time to show the new key.
-    pub(super) fn new(load: &Load, from: Option<String>, to: String, rotated_at: Instant) -> Self {
+    pub(crate) fn new(load: &Load, from: Option<String>, to: String, rotated_at: Instant) -> Self {
         let shown_after_ms = load
             .endpoints()
             .map(|endpoint| {
@@ -129,7 +128,7 @@ impl Rotation {
     }
 
     /// Returns the rotation in one line.
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let shown = self.shown_after_ms.iter().map(|(endpoint, after)| match after {
             Some(after) => format!("{endpoint} {after} ms"),
             None => format!("{endpoint} never"),
@@ -217,9 +216,9 @@ fn millis_between(start: Instant, end: Instant) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::service::ServiceClient;
-    use super::super::token::Pool;
     use super::*;
+    use crate::client::ServiceClient;
+    use crate::token::Pool;
     use foundation::secret::Secret;
     use std::sync::Arc;
     use url::Url;
