@@ -37,7 +37,7 @@ use tokio::net::TcpListener;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
 use web::program::{self, Program};
-use web::{Cors, Policy, openapi};
+use web::{Cors, Policy, documentation};
 
 /// An error that keeps a program from starting, or ends it.
 #[derive(Debug, thiserror::Error)]
@@ -217,7 +217,7 @@ impl Runtime {
             tokio::spawn(exporter.serve());
         }
         let common = program::common_routes(&self.policy, self.cors, health.clone());
-        let routes = openapi::publish(routes.merge(common), &self.urls, self.rate_limiter);
+        let routes = documentation::publish(routes.merge(common), &self.urls, self.rate_limiter);
         let program = Program::new(routes, self.policy, self.clock.clone());
         // A supervisor may send SIGTERM as soon as it has read the line.
         let stop = server::stop_signal()?;

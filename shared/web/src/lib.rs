@@ -17,6 +17,7 @@ pub mod cookies;
 pub mod cors;
 pub mod csrf;
 mod deferred_headers;
+pub mod documentation;
 pub mod dpop;
 pub mod error;
 pub mod etag;

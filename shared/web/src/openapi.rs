@@ -1,15 +1,19 @@
-//! The OpenAPI 3.1 document.
+//! The parts of which the OpenAPI 3.1 document consists.
 //!
 //! `routes!` adds each handler to the router and its `#[utoipa::path]` description to the document, so the
-//! two cannot differ. [`publish()`] adds the parts that all operations share and serves the document.
+//! two cannot differ. [`documentation`](crate::documentation) completes the document and serves it.
 
-mod common_responses;
-mod document;
 pub mod error_responses;
-mod headers;
-mod operations;
-mod publish;
+pub(crate) mod headers;
+pub(crate) mod operations;
 
-pub use document::set_server;
 pub use error_responses::error_responses;
-pub use publish::publish;
+
+use utoipa::openapi::{OpenApi, Server};
+
+/// Sets `server` as the only server of every path, which documents that the paths have no version prefix.
+pub fn set_server(document: &mut OpenApi, server: &str) {
+    for item in document.paths.paths.values_mut() {
+        item.servers = Some(vec![Server::new(server)]);
+    }
+}

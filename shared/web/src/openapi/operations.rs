@@ -4,7 +4,7 @@ use utoipa::openapi::Paths;
 use utoipa::openapi::path::Operation;
 
 /// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document.
-pub(super) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
+pub(crate) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
     let items = paths.paths.values();
     items
         .flat_map(|item| [&item.get, &item.post, &item.put, &item.patch, &item.delete])
@@ -13,7 +13,7 @@ pub(super) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
 
 /// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document, each paired with `true` if its
 /// method is safe (RFC 9110 §9.2.1).
-pub(super) fn operations_mut(paths: &mut Paths) -> impl Iterator<Item = (bool, &mut Operation)> {
+pub(crate) fn operations_mut(paths: &mut Paths) -> impl Iterator<Item = (bool, &mut Operation)> {
     let items = paths.paths.values_mut();
     items
         .flat_map(|item| {

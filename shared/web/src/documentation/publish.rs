@@ -1,7 +1,7 @@
 //! `/openapi.json`, and `/docs` with Swagger UI, whose files are part of the binary.
 
-use crate::openapi::document;
-use crate::{Cors, Error, cors, rate_limits};
+use super::document;
+use crate::{Cors, Error, cors, openapi, rate_limits};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
@@ -50,7 +50,7 @@ pub fn publish(routes: OpenApiRouter, urls: &Urls, limiter: RateLimiter) -> Rout
         .route_layer(from_fn_with_state(Cors::AnyOrigin, cors::add_headers))
         .merge(docs_routes().into());
     let (added, mut added_document) = rate_limits::limit_by_address(added, limiter).split_for_parts();
-    document::set_server(&mut added_document, &origin_of(&urls.base));
+    openapi::set_server(&mut added_document, &origin_of(&urls.base));
     let all_documents = OpenApiRouter::<()>::with_openapi(added_document);
     let (routes, collected) = all_documents.merge(routes).split_for_parts();
     let document = LazyDocument {

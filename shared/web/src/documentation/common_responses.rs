@@ -22,7 +22,7 @@ const COMMON_ERRORS: [Code; 3] = [
 ];
 
 /// Completes every operation of the document, and adds the components that the operations refer to.
-pub(crate) fn complete_operations(document: &mut OpenApi) {
+pub(super) fn complete_operations(document: &mut OpenApi) {
     let components = document.components.get_or_insert_default();
     components.schemas.insert("Error".to_owned(), ErrorBody::schema());
     components

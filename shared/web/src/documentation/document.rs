@@ -1,6 +1,6 @@
 //! The document: general description, tags, servers and security schemes.
 
-use crate::openapi::common_responses;
+use super::common_responses::complete_operations;
 use crate::openapi::operations::operations;
 use crate::{cookies, csrf};
 use foundation::scope;
@@ -66,7 +66,7 @@ pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
         .build();
     document.tags = Some(tags(&document.paths));
     document.servers = Some(servers(routes.servers, urls));
-    common_responses::complete_operations(&mut document);
+    complete_operations(&mut document);
     remove_unused_schemas(&mut document);
     document
 }
@@ -79,13 +79,6 @@ fn remove_unused_schemas(document: &mut OpenApi) {
     let used: BTreeSet<&str> = references.filter_map(|rest| rest.split('"').next()).collect();
     if let Some(components) = &mut document.components {
         components.schemas.retain(|name, _| used.contains(name.as_str()));
-    }
-}
-
-/// Sets `server` as the only server of every path, which documents that the paths have no version prefix.
-pub fn set_server(document: &mut OpenApi, server: &str) {
-    for item in document.paths.paths.values_mut() {
-        item.servers = Some(vec![Server::new(server)]);
     }
 }
 
