@@ -23,7 +23,7 @@ use std::sync::Arc;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use web::challenges::RouteCredentials;
-use web::error::record_security_events;
+use web::security_events::record_security_events;
 use web::{Cors, Error, calls, cors, openapi, rate_limits};
 
 /// Builds the issuer's routes. The path of each is part of its handler's `utoipa::path` attribute.

@@ -2,7 +2,7 @@
 
 use crate::challenges::{Route, RouteCredentials};
 use crate::context::request_context;
-use crate::{Cors, dpop, error, rate_limits};
+use crate::{Cors, dpop, rate_limits, security_events};
 use audit::events::EventRecorder;
 use axum::extract::Request;
 use axum::middleware::Next;
@@ -36,7 +36,7 @@ pub async fn handle(
     if let Some(limited) = pending.and_then(|pending| pending.unless_authenticated()) {
         return limited.into_response();
     }
-    let mut response = error::record_security_event(events, &context, response).await;
+    let mut response = security_events::record_security_event(events, &context, response).await;
     credentials.name_scope_in(&mut response, &route);
     response
 }

@@ -6,12 +6,9 @@
 pub(crate) mod body;
 mod code;
 mod conversions;
-mod security_events;
 
 pub use code::Code;
 pub use conversions::reauthentication_error;
-pub(crate) use security_events::record_security_event;
-pub use security_events::record_security_events;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -38,11 +35,11 @@ pub struct FieldError {
 pub struct Error {
     code: Code,
     status: StatusCode,
-    message: Cow<'static, str>,
+    pub(crate) message: Cow<'static, str>,
     errors: Vec<FieldError>,
     headers: Vec<(HeaderName, HeaderValue)>,
-    user_id: Option<i64>,
-    client_id: Option<String>,
+    pub(crate) user_id: Option<i64>,
+    pub(crate) client_id: Option<String>,
 }
 
 /// A response extension that marks an empty body as intended, such as that of a failed login. The

@@ -35,6 +35,7 @@ mod policy;
 pub mod program;
 pub mod rate_limits;
 mod request_log;
+pub mod security_events;
 mod services;
 mod wrong_clock;
 
