@@ -13,8 +13,7 @@ use counts::COLUMNS;
 use foundation::clock::Timestamp;
 use sqlx::{AssertSqlSafe, ColumnIndex, Decode, FromRow, Row, Type};
 use std::time::Duration;
-use storage::db::{Db, Error};
-use storage::paging::Value;
+use storage::db::{Db, Error, Value};
 use storage::{delete_expired, fetch_all, fetch_all_with, sql};
 
 sql! {

@@ -13,6 +13,7 @@ mod pool;
 mod pruning;
 mod statements;
 mod transaction;
+mod value;
 mod watch;
 mod write_queue;
 
@@ -28,6 +29,7 @@ pub use statements::{PostgresQuery, SqliteExecutor, SqliteQuery};
 #[doc(hidden)]
 pub use statements::{decode_all, decode_optional, require_row};
 pub use transaction::{Tx, WriteTarget};
+pub use value::Value;
 pub use watch::{Version, Watch};
 pub use write_queue::WriteQueue;
 

@@ -9,11 +9,11 @@ pub use foundation::cursor::Cursor;
 pub use slice::{PageSlice, Sorting};
 
 use crate::db::Error;
-use foundation::clock::Timestamp;
 use foundation::list_query::Direction;
 
 /// The number of items on a full page.
 pub const PAGE_SIZE: usize = 20;
+
 /// An item of a paginated list.
 pub trait HasCursor {
     /// The form of the positions in the list.
@@ -30,16 +30,6 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// Whether the page was read from the beginning of the list. If not, there may be items before it.
     pub is_first: bool,
-}
-
-/// A value of a parameter of a statement, for statements whose number of parameters varies: see
-/// [`fetch_all_with!`](crate::fetch_all_with).
-#[derive(Clone, Debug)]
-pub enum Value {
-    /// An integer.
-    Integer(i64),
-    /// A text.
-    Text(String),
 }
 
 impl<T> Page<T> {
@@ -88,24 +78,6 @@ where
         }
     }
     Ok(Page::new(fetch(PageSlice::of(sorting, false), None).await?, true))
-}
-
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::Integer(value)
-    }
-}
-
-impl From<Timestamp> for Value {
-    fn from(time: Timestamp) -> Self {
-        Self::Integer(time.micros())
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
 }
 
 #[cfg(test)]

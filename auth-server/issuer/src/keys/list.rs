@@ -3,9 +3,9 @@
 use super::table::{Key, State, columns};
 use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Error};
+use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

@@ -10,9 +10,9 @@ use foundation::clock::Timestamp;
 use foundation::list_query::{Order, PageRequest};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Error};
+use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
 use utoipa::ToSchema;
 
 /// The columns by which the lists are sorted.

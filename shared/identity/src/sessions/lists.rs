@@ -6,8 +6,8 @@ use foundation::ids::Id;
 use foundation::list_query::{Order, PageRequest, Query};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Error};
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
+use storage::db::{Db, Error, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
 use storage::{fetch_all, fetch_all_with, sql};
 use utoipa::{IntoParams, ToSchema};
 

@@ -5,9 +5,9 @@ use foundation::email::Email;
 use foundation::list_query::{Order, PageRequest, Query};
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Engine, Error};
+use storage::db::{Db, Engine, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting, Value};
+use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

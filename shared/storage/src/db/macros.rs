@@ -83,7 +83,7 @@ macro_rules! fetch_all {
 }
 
 /// `fetch_all_with!(on, Row, SQL, values)` returns all rows of a statement whose number of parameters varies. `values` iterates
-/// over the [`Value`](crate::paging::Value) of each.
+/// over the [`Value`](crate::db::Value) of each.
 #[macro_export]
 macro_rules! fetch_all_with {
     ($on:expr, $row:ty, $sql:expr, $values:expr) => {
@@ -143,8 +143,8 @@ macro_rules! __bind_each {
         $values.into_iter().fold(
             $crate::db::sqlx::query::<$crate::db::sqlx::$database>($sql),
             |query, value| match value {
-                $crate::paging::Value::Integer(value) => query.bind(value),
-                $crate::paging::Value::Text(value) => query.bind(value),
+                $crate::db::Value::Integer(value) => query.bind(value),
+                $crate::db::Value::Text(value) => query.bind(value),
             },
         )
     };

@@ -5,7 +5,7 @@ use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use foundation::list_query::{PageRequest, Query};
 use std::net::IpAddr;
-use storage::paging::Value;
+use storage::db::Value;
 use utoipa::{IntoParams, ToSchema};
 
 /// The condition on listed events. A field that is `None` imposes no condition.

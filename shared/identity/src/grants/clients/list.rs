@@ -4,9 +4,9 @@ use super::{Client, ClientType, Row, columns};
 use foundation::ids::TextId;
 use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Error};
+use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting, Value};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

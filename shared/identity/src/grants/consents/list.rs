@@ -8,9 +8,9 @@ use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use std::fmt;
 use std::str::FromStr;
-use storage::db::{Db, Error};
+use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting, Value};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use utoipa::{IntoParams, ToSchema};
 
 /// A consent, as administrators see it.
