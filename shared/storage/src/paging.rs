@@ -5,14 +5,10 @@
 
 mod slice;
 
-pub use foundation::cursor::Cursor;
-pub use slice::{PageSlice, Sorting};
+pub use slice::{PAGE_SIZE, PageSlice, Sorting};
 
 use crate::db::Error;
 use foundation::list_query::Direction;
-
-/// The number of items on a full page.
-pub const PAGE_SIZE: usize = 20;
 
 /// An item of a paginated list.
 pub trait HasCursor {

@@ -3,10 +3,11 @@
 use crate::json_response;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use foundation::cursor::Cursor;
 use foundation::list_query::{Direction, PageRequest};
 use serde::{Serialize, Serializer};
 use std::fmt::Display;
-use storage::paging::{Cursor, HasCursor, Page};
+use storage::paging::{HasCursor, Page};
 use utoipa::ToSchema;
 
 /// The capacity of the buffer of a page, in bytes.

@@ -1,11 +1,12 @@
 //! Pages of signing keys, for administrators.
 
 use super::table::{Key, State, columns};
+use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

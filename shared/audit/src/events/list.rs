@@ -7,12 +7,13 @@ pub use filter::{Filter, ListQuery, Outcome};
 pub use tail::{Tail, newest_id};
 
 use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use utoipa::ToSchema;
 
 /// The columns by which the lists are sorted.

@@ -2,12 +2,13 @@
 
 use super::{Lifetimes, Session};
 use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use foundation::ids::Id;
 use foundation::list_query::{Order, PageRequest, Query};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use storage::{fetch_all, fetch_all_with, sql};
 use utoipa::{IntoParams, ToSchema};
 

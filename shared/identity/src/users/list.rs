@@ -1,13 +1,14 @@
 //! Pages of accounts, for administrators.
 
 use super::account::{Account, AccountRow, columns};
+use foundation::cursor::Cursor;
 use foundation::email::Email;
 use foundation::list_query::{Order, PageRequest, Query};
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Engine, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{self, Cursor, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.

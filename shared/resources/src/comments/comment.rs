@@ -3,8 +3,9 @@
 use crate::receipt::Created;
 use crate::text::Text;
 use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use serde::Serialize;
-use storage::paging::{Cursor, HasCursor};
+use storage::paging::HasCursor;
 use utoipa::ToSchema;
 
 /// The text of a comment.

@@ -3,11 +3,12 @@
 
 use super::comment::{Comment, columns};
 use crate::posts::VisiblePost;
+use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
 use storage::fetch_all;
-use storage::paging::{self, Cursor, Page, PageSlice, Sorting};
+use storage::paging::{self, Page, PageSlice, Sorting};
 use utoipa::IntoParams;
 
 /// The columns by which the lists are sorted.

@@ -1,11 +1,12 @@
 //! Pages of a user's payments.
 
 use super::payment::{Payment, columns};
+use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
 use storage::fetch_all;
-use storage::paging::{self, Cursor, Page, PageSlice, Sorting};
+use storage::paging::{self, Page, PageSlice, Sorting};
 
 /// The columns by which the list is sorted.
 const KEY: &[&str] = &["created_at", "id"];

@@ -3,8 +3,9 @@
 use super::fields::{Metadata, Status};
 use super::id::PaymentId;
 use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use serde::{Deserialize, Serialize};
-use storage::paging::{Cursor, HasCursor};
+use storage::paging::HasCursor;
 use utoipa::ToSchema;
 
 /// The columns of a [`Payment`], for `SELECT` and `RETURNING`.

@@ -6,10 +6,11 @@ use super::fields::Status;
 use super::post::{Post, columns};
 use super::query::{ListQuery, Sort};
 use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use foundation::list_query::Order;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
-use storage::paging::{self, Cursor, Page, PageSlice, Sorting};
+use storage::paging::{self, Page, PageSlice, Sorting};
 use storage::{fetch_all, fetch_optional, sql};
 
 sql! {

@@ -3,9 +3,10 @@
 use super::fields::{NewPost, Status};
 use crate::receipt::Created;
 use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use serde::Serialize;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
-use storage::paging::{Cursor, HasCursor};
+use storage::paging::HasCursor;
 use utoipa::ToSchema;
 
 /// The columns of a [`Post`], for `SELECT` and `RETURNING`, in the order in which they are read.

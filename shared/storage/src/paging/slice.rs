@@ -1,9 +1,10 @@
 //! The clauses of a statement that reads one page.
 
-use super::PAGE_SIZE;
 use foundation::list_query::Order;
 use std::fmt::{self, Display, Write as _};
 
+/// The number of items on a full page.
+pub const PAGE_SIZE: usize = 20;
 /// The capacity of the text of a slice, in bytes, which most texts do not exceed.
 const CAPACITY: usize = 160;
 
