@@ -21,7 +21,6 @@ pub(crate) mod introspect;
 mod mailed_link;
 pub(crate) mod par;
 pub(crate) mod password;
-pub(crate) mod paths;
 mod posted;
 mod reauthentication;
 pub(crate) mod redirects;

@@ -6,6 +6,7 @@ pub mod config;
 mod housekeeping;
 mod http;
 pub mod pages;
+mod paths;
 mod router;
 
 pub use issuer::{clients, statements};

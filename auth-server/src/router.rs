@@ -9,10 +9,11 @@ use crate::http::admin::{
 use crate::http::signin::second_step;
 use crate::http::{
     account, admin_pages, authorize, consent, device, device_authorization, discovery, documentation, forgot,
-    introspect, par, password, paths, redirects, register, reset, revoke, signin, signout, signup, token,
-    user_info, verify,
+    introspect, par, password, redirects, register, reset, revoke, signin, signout, signup, token, user_info,
+    verify,
 };
 use crate::pages::{self, assets};
+use crate::paths;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;

@@ -1,8 +1,8 @@
 //! The session of the browser that sent a request.
 
-use super::paths;
 use crate::pages;
 use crate::pages::text;
+use crate::paths;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

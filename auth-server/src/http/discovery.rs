@@ -1,8 +1,8 @@
 //! `/.well-known/oauth-authorization-server` (RFC 8414), `/.well-known/openid-configuration` (OpenID Connect Discovery
 //! 1.0) and `/.well-known/jwks.json` (RFC 7517).
 
-use super::paths;
 use crate::pages::LANGUAGES;
+use crate::paths;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header;

@@ -1,8 +1,9 @@
 //! Extractors of parameters: from forms, from queries, and from either.
 
-use super::{browser, paths};
+use super::browser;
 use crate::pages;
 use crate::pages::text;
+use crate::paths;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};

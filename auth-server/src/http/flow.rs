@@ -1,10 +1,10 @@
 //! The authorization flow of a browser: the cookie that it is bound to, and the ways in which it ends early.
 
-use super::paths;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::pages;
 use crate::pages::text::{self, Text};
+use crate::paths;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};

@@ -1,9 +1,9 @@
 //! Requests that a form of another site posts to a page, see [`issuer::posted_requests`].
 
-use super::paths::with_query;
 use super::redirects::see_other;
 use crate::app::App;
 use crate::http::flow::FlowError;
+use crate::paths::with_query;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;

@@ -3,9 +3,9 @@
 use super::consent::{cookie_dropped, require_session};
 use super::flow::FlowError;
 use super::form_page::FormError;
-use super::paths;
 use super::redirects::see_other;
 use crate::pages::{Field, text};
+use crate::paths;
 use foundation::context::RequestContext;
 use identity::login;
 use identity::second_factor::Otp;

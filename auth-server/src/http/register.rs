@@ -3,7 +3,7 @@
 mod callers;
 mod errors;
 
-use super::paths;
+use crate::paths;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};

@@ -1,7 +1,8 @@
 //! `GET` and `POST /userinfo` (OpenID Connect Core §5.3).
 
-use super::{access_token, paths};
+use super::access_token;
 use crate::app::App;
+use crate::paths;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};

@@ -14,7 +14,7 @@ pub(crate) use two_step::{
 use super::part::{Part, Parts};
 use super::session_item::SessionItem;
 use super::{FormState, render, text};
-use crate::http::paths;
+use crate::paths;
 use askama::Template;
 use audit::events::list::SecurityEvent;
 use axum::response::Response;

@@ -28,8 +28,8 @@ pub(crate) use user::{UserPage, initial_password, user};
 pub(crate) use user_change::UserChange;
 pub(crate) use users::{UsersPage, users};
 
-use crate::http::paths;
 use crate::pages::text::{self, Text};
+use crate::paths;
 use audit::events::list::{Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
 use std::path::{Path, PathBuf};

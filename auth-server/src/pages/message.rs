@@ -2,7 +2,7 @@
 
 use super::text::{self, Text};
 use super::{presentation, render};
-use crate::http::paths;
+use crate::paths;
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};

@@ -1,6 +1,6 @@
 //! The parts of long lists that the pages of an account show to its user and to administrators.
 
-use crate::http::paths;
+use crate::paths;
 use web::Links;
 
 /// The number of items of a part. A page with 20 sessions, 20 apps and 20 events has less than 60 kB.

@@ -4,7 +4,7 @@ mod body;
 
 use super::{Administrator, secret_response};
 use crate::http::documentation::{AdministratorErrors, SessionErrors};
-use crate::http::paths;
+use crate::paths;
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};

@@ -2,7 +2,7 @@
 
 use super::Administrator;
 use crate::app::App;
-use crate::http::paths;
+use crate::paths;
 use audit::events::list::{Filter, ListQuery, SecurityEvent, Tail, newest_id};
 use axum::Extension;
 use axum::extract::{RawQuery, State};

@@ -2,7 +2,7 @@
 
 use super::Administrator;
 use crate::http::documentation::{AdministratorErrors, SessionErrors};
-use crate::http::paths;
+use crate::paths;
 use audit::figures::WindowQuery;
 use axum::Json;
 use axum::extract::{RawQuery, State};

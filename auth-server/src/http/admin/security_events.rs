@@ -2,7 +2,7 @@
 
 use super::Administrator;
 use crate::http::documentation::{AdministratorErrors, SessionErrors};
-use crate::http::paths;
+use crate::paths;
 use audit::events::list::{self, Filter, ListQuery, SecurityEvent};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;

@@ -2,9 +2,10 @@
 
 use super::FormError;
 use crate::http::redirects::see_other;
-use crate::http::{paths, reauthentication, reset, verify};
+use crate::http::{reauthentication, reset, verify};
 use crate::pages::text::{self, Text};
 use crate::pages::{self, Field};
+use crate::paths;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use foundation::clock;

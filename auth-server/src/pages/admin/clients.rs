@@ -1,9 +1,9 @@
 //! The pages of the apps, for administrators.
 
 use super::{ChangeItem, Choice, EventItem, InTerminal, counted, event_items, program, quoted};
-use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
+use crate::paths;
 use askama::Template;
 use audit::events::list::SecurityEvent;
 use axum::response::Response;

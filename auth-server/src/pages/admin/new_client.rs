@@ -1,9 +1,9 @@
 //! The pages on which an administrator creates an app.
 
 use super::clients::kind_in_words;
-use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, in_words, render, text};
+use crate::paths;
 use askama::Template;
 use axum::response::Response;
 use foundation::scope::Scope;

@@ -1,9 +1,9 @@
 //! The page of the security events.
 
 use super::{Choice, InTerminal, quoted};
-use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{allow_requests, presentation, render, text};
+use crate::paths;
 use askama::Template;
 use audit::events::EventName;
 use audit::events::list::{Filter, Outcome, SecurityEvent};

@@ -1,8 +1,8 @@
 //! The page of the claims that an app would get for a user.
 
-use crate::http::paths;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
+use crate::paths;
 use askama::Template;
 use axum::response::Response;
 use issuer::grants::TokenPreview;

@@ -3,11 +3,11 @@
 use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
 use super::{ChangeItem, EventItem, InTerminal, event_items, quoted};
-use crate::http::paths;
 use crate::pages::part::{Part, Parts};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
+use crate::paths;
 use askama::Template;
 use audit::events::list::SecurityEvent;
 use axum::response::Response;

@@ -1,7 +1,7 @@
 //! `/.well-known/passkey-endpoints`, which leads to the page of the passkeys.
 
 use crate::app::App;
-use crate::http::paths;
+use crate::paths;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;

@@ -128,7 +128,7 @@ fn known_form(flow: &str) -> &str {
 }
 
 /// Returns whether a text may be a sealed request, or the reference to one, by its form.
-pub(super) fn is_sealed(text: &str) -> bool {
+pub(crate) fn is_sealed(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     text.len() <= MAX_TEXT_LENGTH && text.bytes().all(is_plain)
 }
