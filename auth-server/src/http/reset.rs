@@ -58,7 +58,7 @@ fn page(identity: &Identity, form: FormState<'_>, token: &Secret, email: &str) -
 }
 
 /// Returns the page for a link whose token is missing or invalid.
-pub(super) fn invalid_link(status: StatusCode) -> Response {
+fn invalid_link(status: StatusCode) -> Response {
     pages::error(status, &text::of("invalid-reset-link"), paths::FORGOT)
 }
 
@@ -110,4 +110,17 @@ async fn reset(
 ) -> Result<(), FormError> {
     let password = identity.passwords.parse_new(&fields.new_password)?;
     Ok(password_resets::confirm(identity, token, password, context).await?)
+}
+
+impl From<password_resets::Error> for FormError {
+    fn from(error: password_resets::Error) -> Self {
+        match error {
+            password_resets::Error::TokenInvalid => {
+                Self::Final(invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
+            }
+            password_resets::Error::Flawed(flaw) => flaw.into(),
+            password_resets::Error::Passwords(error) => error.into(),
+            password_resets::Error::Database(error) => Error::from(error).into(),
+        }
+    }
 }

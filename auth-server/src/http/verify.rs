@@ -6,7 +6,7 @@ use super::extract::{PageQuery, SessionForm};
 use super::flow;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, VerifyForm};
-use super::mailed_link;
+use super::{mailed_link, reauthentication};
 use crate::app::App;
 use crate::pages::{self, Field, FormState, text};
 use crate::paths;
@@ -16,11 +16,11 @@ use axum::response::{AppendHeaders, IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
-use identity::Identity;
 use identity::email_verifications::{self, own_session};
 use identity::mailed_tokens::MailedToken;
 use identity::passwords::Password;
 use identity::sessions::Session;
+use identity::{Identity, login};
 use web::{Context, Error};
 
 /// Show the page to confirm an e-mail address
@@ -146,11 +146,32 @@ async fn confirm(
 }
 
 /// Returns the page for a link whose token is missing or invalid.
-pub(super) fn invalid_link(status: StatusCode) -> Response {
+fn invalid_link(status: StatusCode) -> Response {
     pages::error(status, &text::of("invalid-link"), paths::ACCOUNT)
 }
 
 /// Returns the error of a form whose password is wrong.
-pub(super) fn wrong_password() -> FormError {
+fn wrong_password() -> FormError {
     FormError::invalid(&text::of("verify-password-wrong")).about(Field::Password)
+}
+
+impl From<email_verifications::Error> for FormError {
+    fn from(error: email_verifications::Error) -> Self {
+        match error {
+            email_verifications::Error::TokenInvalid => {
+                Self::Final(invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
+            }
+            email_verifications::Error::PasswordMissing(_) => {
+                Self::invalid(&text::of("verify-password-missing")).about(Field::Password)
+            }
+            email_verifications::Error::Credentials(login::Error::WrongCredentials) => wrong_password(),
+            email_verifications::Error::Credentials(error) => reauthentication::error(error, paths::ACCOUNT),
+            email_verifications::Error::EmailTaken => Self::Final(pages::error(
+                StatusCode::CONFLICT,
+                &text::of("verify-taken"),
+                paths::ACCOUNT,
+            )),
+            email_verifications::Error::Database(error) => Error::from(error).into(),
+        }
+    }
 }

@@ -2,17 +2,14 @@
 
 use super::FormError;
 use crate::http::redirects::see_other;
-use crate::http::{reauthentication, reset, verify};
+use crate::pages::Field;
 use crate::pages::text::{self, Text};
-use crate::pages::{self, Field};
 use crate::paths;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use foundation::clock;
 use identity::passwords::PasswordFlaw;
-use identity::{
-    accounts, email_verifications, login, mail_throttle, passkeys, password_resets, passwords, sign_up, users,
-};
+use identity::{accounts, login, mail_throttle, passkeys, passwords, sign_up, users};
 use issuer::clients;
 use issuer::grants::device_decision::UserCodeError;
 use issuer::keys;
@@ -206,42 +203,6 @@ impl From<UserCodeError> for FormError {
                 unavailable()
             }
             UserCodeError::Database(error) => Error::from(error).into(),
-        }
-    }
-}
-
-impl From<email_verifications::Error> for FormError {
-    fn from(error: email_verifications::Error) -> Self {
-        match error {
-            email_verifications::Error::TokenInvalid => {
-                Self::Final(verify::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
-            }
-            email_verifications::Error::PasswordMissing(_) => {
-                Self::invalid(&text::of("verify-password-missing")).about(Field::Password)
-            }
-            email_verifications::Error::Credentials(login::Error::WrongCredentials) => {
-                verify::wrong_password()
-            }
-            email_verifications::Error::Credentials(error) => reauthentication::error(error, paths::ACCOUNT),
-            email_verifications::Error::EmailTaken => Self::Final(pages::error(
-                StatusCode::CONFLICT,
-                &text::of("verify-taken"),
-                paths::ACCOUNT,
-            )),
-            email_verifications::Error::Database(error) => Error::from(error).into(),
-        }
-    }
-}
-
-impl From<password_resets::Error> for FormError {
-    fn from(error: password_resets::Error) -> Self {
-        match error {
-            password_resets::Error::TokenInvalid => {
-                Self::Final(reset::invalid_link(StatusCode::UNPROCESSABLE_ENTITY))
-            }
-            password_resets::Error::Flawed(flaw) => flaw.into(),
-            password_resets::Error::Passwords(error) => error.into(),
-            password_resets::Error::Database(error) => Error::from(error).into(),
         }
     }
 }
