@@ -14,6 +14,7 @@ mod message;
 mod notice;
 mod part;
 mod passkeys;
+mod present;
 mod presentation;
 mod session_item;
 mod sign_in;
@@ -42,7 +43,7 @@ pub(crate) use message::{error, error_of_app, notify, notify_with_offer};
 pub(crate) use notice::Notice;
 pub(crate) use part::Parts;
 pub(crate) use passkeys::{EnteredName, PasskeyChallenge, PasskeysPage, passkeys};
-pub use presentation::present;
+pub use present::present;
 pub(crate) use presentation::{remember_form, show_form_again};
 pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
 
@@ -53,6 +54,7 @@ use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use issuer::grants::EndSessionRequest;
 use presentation::LanguageLink;
+use text::Text;
 use web::Error;
 
 /// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients. The sources of scripts come
@@ -152,8 +154,8 @@ struct Layout<'a> {
     language: &'a str,
     brand: &'a Brand,
     other_languages: Vec<LanguageLink>,
-    /// The change that the browser has to report.
-    notice: Option<Notice>,
+    /// The text about the change that the browser has to report.
+    notice: Option<Text<'static>>,
     title: &'a str,
     /// The content, which is HTML.
     main: &'a str,
@@ -225,7 +227,7 @@ pub fn render(title: &str, content: &impl Template) -> Response {
             language: presentation::language().tag(),
             brand: &brand,
             other_languages: presentation::language_links(),
-            notice: presentation::notice(),
+            notice: presentation::notice().map(text::notice),
             title,
             main: &main,
         };

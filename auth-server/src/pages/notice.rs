@@ -1,6 +1,5 @@
 //! Messages about changes that succeeded. The next page of the browser shows such a message once.
 
-use super::text::{self, Text};
 use axum::http::{HeaderMap, HeaderValue};
 use std::time::Duration;
 use web::cookies;
@@ -69,22 +68,6 @@ impl Notice {
     pub(super) fn of_request(headers: &HeaderMap) -> Option<Self> {
         let value = cookies::single(headers, COOKIE)?;
         Self::ALL.into_iter().find(|notice| notice.as_str() == value)
-    }
-
-    /// Returns the text in the language of the request.
-    pub(super) fn text(self) -> Text<'static> {
-        match self {
-            Self::AccountChanged => text::of("done-account-changed"),
-            Self::AppChanged => text::of("done-app-changed"),
-            Self::SessionEnded => text::of("done-session-ended"),
-            Self::OtherSessionsEnded => text::of("done-other-sessions-ended"),
-            Self::AppDisconnected => text::of("done-app-disconnected"),
-            Self::PasskeyAdded => text::of("done-passkey-added"),
-            Self::PasskeyRenamed => text::of("done-passkey-renamed"),
-            Self::PasskeyRemoved => text::of("done-passkey-removed"),
-            Self::PasswordChanged => text::of("done-password-changed"),
-            Self::PasswordRemoved => text::of("done-password-removed"),
-        }
     }
 
     /// Returns the `Set-Cookie` value that keeps the notice for the next page.

@@ -1,5 +1,6 @@
 //! Texts in the language of the request.
 
+use super::notice::Notice;
 use super::presentation;
 use askama::filters::{Escaper as _, Html, HtmlSafe};
 use fluent_bundle::{FluentArgs, FluentValue};
@@ -54,6 +55,22 @@ pub(crate) fn scope(name: &str) -> String {
     let id = format!("scope-{}", name.replace(':', "-"));
     let translated = presentation::language().format(&id, None, &FluentArgs::new());
     translated.unwrap_or_else(|| scope::in_words(name).to_owned())
+}
+
+/// Returns the text about a change that succeeded.
+pub(super) fn notice(notice: Notice) -> Text<'static> {
+    match notice {
+        Notice::AccountChanged => of("done-account-changed"),
+        Notice::AppChanged => of("done-app-changed"),
+        Notice::SessionEnded => of("done-session-ended"),
+        Notice::OtherSessionsEnded => of("done-other-sessions-ended"),
+        Notice::AppDisconnected => of("done-app-disconnected"),
+        Notice::PasskeyAdded => of("done-passkey-added"),
+        Notice::PasskeyRenamed => of("done-passkey-renamed"),
+        Notice::PasskeyRemoved => of("done-passkey-removed"),
+        Notice::PasswordChanged => of("done-password-changed"),
+        Notice::PasswordRemoved => of("done-password-removed"),
+    }
 }
 
 impl Text<'_> {
