@@ -3,6 +3,7 @@
 
 pub mod authorization;
 mod authorization_code;
+mod authorization_error;
 mod client_credentials;
 mod device_authorization;
 mod device_code;
@@ -22,6 +23,7 @@ mod revocation;
 mod tokens;
 mod user_info;
 
+pub use authorization_error::{AuthorizationError, ErrorResponse};
 pub use device_authorization::{
     DEVICE_PAGE, DeviceAuthorization, DeviceAuthorizationRequest, DeviceAuthorizationResponse,
 };

@@ -17,9 +17,8 @@ use foundation::context::RequestContext;
 use identity::sessions::Session;
 use issuer::clients::documents::Step;
 use issuer::flows::FlowRequest;
-use issuer::grants::authorization::AuthorizationError;
 use issuer::grants::interaction::MissingInteraction;
-use issuer::grants::{AuthorizationRequest, ReceivedRequest};
+use issuer::grants::{AuthorizationError, AuthorizationRequest, ReceivedRequest};
 use web::Context;
 
 /// Request an authorization code

@@ -14,7 +14,7 @@ use foundation::random;
 use foundation::secret::Secret;
 use issuer::flows;
 use issuer::flows::FlowRequest;
-use issuer::grants::authorization::AuthorizationError;
+use issuer::grants::AuthorizationError;
 use issuer::long_requests;
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,12 +1,10 @@
 //! The authorization request (RFC 6749 §4.1.1). It is validated when it arrives, and again when the user has
 //! decided, so that a change of the client in between takes effect.
 
-mod error;
 mod identification;
 mod response;
 
-pub use error::{AuthorizationError, ErrorResponse};
-
+use super::authorization_error::AuthorizationError;
 use super::interaction::{Demands, Interaction, MissingInteraction};
 use super::oxide::{self, PendingAuthorization, RequestError};
 use super::{AuthorizationRequest, Grants, ONE_RESOURCE};

@@ -1,7 +1,8 @@
 //! Pushed authorization requests (RFC 9126): the client sends the request to the issuer itself, and the browser carries a
 //! reference only. A request is checked when it is pushed and again when it is used, by the code that checks every other.
 
-use super::authorization::{AuthorizationError, CheckedRequest};
+use super::authorization::CheckedRequest;
+use super::authorization_error::AuthorizationError;
 use super::interaction::Demands;
 use super::{AuthorizationRequest, Grants};
 use crate::params::{Params, REPEATED};

@@ -1,8 +1,9 @@
 //! The client of an authorization request: a registered one, or one that describes itself by a document, which is fetched only for a
 //! signed-in user.
 
-use super::{AuthorizationError, CheckedRequest};
+use super::CheckedRequest;
 use crate::clients::documents::{ClientIdUrl, Step};
+use crate::grants::authorization_error::AuthorizationError;
 use crate::grants::interaction::Demands;
 use crate::grants::{AuthorizationRequest, Grants};
 use crate::params::{Params, REPEATED};

@@ -1,6 +1,6 @@
 //! Authorization responses: redirects to the client (RFC 6749 §4.1.2).
 
-use super::{AuthorizationError, ErrorResponse};
+use crate::grants::authorization_error::{AuthorizationError, ErrorResponse};
 use crate::grants::{AuthorizationRequest, Grants};
 
 impl Grants {

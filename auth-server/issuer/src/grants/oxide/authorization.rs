@@ -3,7 +3,7 @@
 use super::deferred::Deferred;
 use super::registrar::ClientRegistrar;
 use crate::grants::AuthorizationRequest;
-use crate::grants::authorization::AuthorizationError;
+use crate::grants::authorization_error::AuthorizationError;
 use crate::pkce::CodeChallenge;
 use async_trait::async_trait;
 use foundation::scope::Scope;

@@ -76,12 +76,12 @@ impl From<DocumentError> for AuthorizationError {
 
 impl AuthorizationError {
     /// Returns the error that a page shows.
-    pub(in crate::grants) fn page(message: &str) -> Self {
+    pub(super) fn page(message: &str) -> Self {
         Self::Page(message.to_owned())
     }
 
     /// Returns the error for a reference to no pushed request of the client. Its code is that of RFC 9101 §7.
-    pub(in crate::grants) fn invalid_request_uri() -> Self {
+    pub(super) fn invalid_request_uri() -> Self {
         Self::page(
             "The request_uri is unknown, expired or used, or another application got it (invalid_request_uri). Go back to \
              the application and start again.",
@@ -89,7 +89,7 @@ impl AuthorizationError {
     }
 
     /// Returns the error for parameters with a flaw that the client is not told about.
-    pub(in crate::grants) fn unreadable(flaw: &str) -> Self {
+    pub(super) fn unreadable(flaw: &str) -> Self {
         Self::Page(format!("The request cannot be read: {flaw}."))
     }
 
