@@ -9,9 +9,8 @@ use foundation::role::Role;
 use foundation::secret::Secret;
 use identity::authentication_methods::AuthenticationMethods;
 use identity::passwords::{HashedPassword, Password, Passwords, Policy};
-use identity::sessions::Lifetimes;
 use identity::users::NewUser;
-use identity::{accounts, sessions};
+use identity::{SessionLifetimes, accounts, sessions};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::ops::Deref;
@@ -209,7 +208,7 @@ impl World {
 
     /// Writes a session of a user with the default password to the database.
     async fn start_session(&self, tx: &mut Tx, user_id: i64, email: &str) -> User {
-        let lifetimes = Lifetimes {
+        let lifetimes = SessionLifetimes {
             idle: Duration::from_hours(1),
             absolute: Duration::from_hours(12),
         };

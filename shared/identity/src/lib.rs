@@ -33,7 +33,7 @@ pub mod sign_up;
 mod totp;
 pub mod users;
 
-pub use services::Identity;
+pub use services::{Identity, SessionLifetimes};
 pub use totp::Enrollment;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.

@@ -8,7 +8,7 @@ use crate::first_step::FirstStep;
 use crate::grants::refresh_families::{self, Selection};
 use crate::passwords::Password;
 use crate::second_factor::Otp;
-use crate::services::Identity;
+use crate::services::{Identity, SessionLifetimes};
 use crate::sessions::{self, Session};
 use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
@@ -120,7 +120,7 @@ async fn replace_session(
     user_id: i64,
     methods: AuthenticationMethods,
     former: Option<&Secret>,
-    lifetimes: sessions::Lifetimes,
+    lifetimes: SessionLifetimes,
     context: &RequestContext,
 ) -> Result<(Secret, Vec<PendingAnnouncement>), db::Error> {
     let ended = match former {

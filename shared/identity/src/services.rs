@@ -2,12 +2,13 @@
 
 use crate::captcha::Captcha;
 use crate::lockout::Throttles;
+use crate::mailed_tokens;
 use crate::passwords::Passwords;
-use crate::{mailed_tokens, sessions};
 use audit::events::EventRecorder;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use foundation::sealing::SealingKey;
+use std::time::Duration;
 use storage::db::Db;
 use storage::expiring::ExpiringStore;
 
@@ -29,7 +30,7 @@ pub struct Identity {
     /// Password hashing with limited concurrency.
     pub passwords: Passwords,
     /// The idle and absolute lifetimes of sessions.
-    pub session_lifetimes: sessions::Lifetimes,
+    pub session_lifetimes: SessionLifetimes,
     /// The lifetimes of the links in mails.
     pub link_lifetimes: mailed_tokens::Lifetimes,
     /// The largest number of mails an hour that confirm addresses of one domain.
@@ -42,4 +43,13 @@ pub struct Identity {
     pub mails: Mails,
     /// The account key, which seals TOTP seeds and authenticates recovery codes.
     pub account_key: SealingKey,
+}
+
+/// The lifetimes of sessions.
+#[derive(Clone, Copy, Debug)]
+pub struct SessionLifetimes {
+    /// The longest time between two uses.
+    pub idle: Duration,
+    /// The longest time since sign-in.
+    pub absolute: Duration,
 }

@@ -10,6 +10,7 @@ pub use lists::{ListQuery, OwnSession, SessionSummary, UserSession, list, list_o
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;
 use crate::end_reason::EndReason;
+use crate::services::SessionLifetimes;
 use crate::users::{User, UserRow};
 use audit::revocation::PendingAnnouncement;
 use foundation::clock::Timestamp;
@@ -55,15 +56,6 @@ const RECENT_SIGN_IN: Duration = Duration::from_secs(10 * 60);
 /// The largest number of sessions of a user. It bounds the cost of ending all of them, which a change of the password does: somebody
 /// who knows the password could otherwise prevent the change by very many sign-ins.
 const MAX_PER_USER: i64 = 100;
-
-/// The lifetimes of sessions.
-#[derive(Clone, Copy, Debug)]
-pub struct Lifetimes {
-    /// The longest time between two uses.
-    pub idle: Duration,
-    /// The longest time since sign-in.
-    pub absolute: Duration,
-}
 
 /// A live session and its user.
 #[derive(Clone, Debug)]
@@ -129,7 +121,7 @@ pub async fn start(
     tx: &mut Tx,
     user_id: i64,
     methods: AuthenticationMethods,
-    lifetimes: Lifetimes,
+    lifetimes: SessionLifetimes,
     context: &RequestContext,
 ) -> Result<(Secret, Vec<PendingAnnouncement>), Error> {
     let signed_in = SignIn {
@@ -157,7 +149,7 @@ pub(crate) async fn renew(
     former: &Secret,
     user_id: i64,
     methods: AuthenticationMethods,
-    lifetimes: Lifetimes,
+    lifetimes: SessionLifetimes,
     context: &RequestContext,
 ) -> Result<Option<Secret>, Error> {
     let (sid, now) = (random::token(), context.now);
@@ -224,7 +216,7 @@ async fn insert(
 pub async fn find(
     db: &Db,
     sid: &Secret,
-    lifetimes: Lifetimes,
+    lifetimes: SessionLifetimes,
     now: Timestamp,
 ) -> Result<Option<Session>, Error> {
     let idle_since = now.before(lifetimes.idle);

@@ -4,7 +4,8 @@ mod sign_in;
 
 pub use sign_in::SignInArgs;
 
-use crate::{mailed_tokens, passwords, sessions};
+use crate::services::SessionLifetimes;
+use crate::{mailed_tokens, passwords};
 use clap::{Args, ValueEnum};
 use foundation::duration::parse_duration;
 use foundation::sealing::SealingKey;
@@ -149,8 +150,8 @@ impl SessionArgs {
     }
 
     /// Returns the lifetimes of sessions.
-    pub fn lifetimes(&self) -> sessions::Lifetimes {
-        sessions::Lifetimes {
+    pub fn lifetimes(&self) -> SessionLifetimes {
+        SessionLifetimes {
             idle: self.session_idle,
             absolute: self.session_max,
         }

@@ -1,6 +1,7 @@
 //! Lists of sessions, for their user and for administrators.
 
-use super::{Lifetimes, Session};
+use super::Session;
+use crate::services::SessionLifetimes;
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
 use foundation::ids::Id;
@@ -109,7 +110,7 @@ impl HasCursor for UserSession {
 pub async fn list(
     db: &Db,
     session: &Session,
-    lifetimes: Lifetimes,
+    lifetimes: SessionLifetimes,
     now: Timestamp,
 ) -> Result<Vec<OwnSession>, Error> {
     list_of_user(db, session.user.id, session, lifetimes, now).await
@@ -120,7 +121,7 @@ pub async fn list_of_user(
     db: &Db,
     user_id: i64,
     session: &Session,
-    lifetimes: Lifetimes,
+    lifetimes: SessionLifetimes,
     now: Timestamp,
 ) -> Result<Vec<OwnSession>, Error> {
     let idle_since = now.before(lifetimes.idle);
@@ -139,7 +140,7 @@ pub async fn list_of_user(
 pub async fn page(
     db: &Db,
     query: &ListQuery,
-    lifetimes: Lifetimes,
+    lifetimes: SessionLifetimes,
     now: Timestamp,
 ) -> Result<Page<UserSession>, Error> {
     let PageRequest {
