@@ -2,15 +2,17 @@
 
 mod answer;
 mod assertion;
+mod challenge;
 mod enrollment;
 mod name;
 mod relying_party;
 mod sign_in;
 
 pub use answer::Answer;
+pub use challenge::Challenge;
 pub use enrollment::{begin_enrollment, enroll};
 pub use name::Name;
-pub use relying_party::{Challenge, EnrollingUser, RelyingParty};
+pub use relying_party::{EnrollingUser, RelyingParty};
 pub use sign_in::sign_in;
 
 use crate::authentication_methods::AuthenticationMethods;

@@ -1,6 +1,6 @@
 //! The answer of an authenticator to a challenge of a sign-in.
 
-use super::relying_party::{SIGN_IN, SignInState, is_live, name_of};
+use super::challenge::{SIGN_IN, SignInState, is_live, name_of};
 use super::{Answer, Error};
 use crate::sealed_state;
 use foundation::clock::Timestamp;

@@ -2,43 +2,22 @@
 
 use super::answer::check_credential_id;
 use super::assertion::Assertion;
+use super::challenge::{Challenge, ENROLLMENT, LIFETIME, SIGN_IN, SignInState, is_live, name_of};
 use super::{Answer, Credential, Error};
 use crate::sealed_state;
 use foundation::clock::Timestamp;
 use foundation::sealing::SealingKey;
-use foundation::secret::Secret;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 use url::Url;
 use webauthn_rs::prelude::{
-    AuthenticationResult, DiscoverableAuthentication, ParsedAttestation, PasskeyRegistration, Uuid,
-    WebauthnError,
+    AuthenticationResult, ParsedAttestation, PasskeyRegistration, Uuid, WebauthnError,
 };
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 use webauthn_rs_proto::ResidentKeyRequirement;
 
-/// The time in which a challenge must be answered.
-const LIFETIME: Duration = Duration::from_secs(10 * 60);
-
-/// The longest time by which the clock of the server that made a challenge may be ahead.
-const CLOCK_TOLERANCE: Duration = Duration::from_secs(30);
-
-/// The names under which the states of the two ceremonies are sealed.
-const ENROLLMENT: &str = "enrollment of a passkey";
-pub(super) const SIGN_IN: &str = "sign-in with a passkey";
-
 /// The relying party to which the passkeys of this installation belong.
 #[derive(Clone, Debug)]
 pub struct RelyingParty(Webauthn);
-
-/// A challenge, with which a browser asks an authenticator for an answer.
-#[derive(Debug)]
-pub struct Challenge {
-    /// The options for the browser's API, as JSON: `PublicKeyCredentialCreationOptionsJSON` or `PublicKeyCredentialRequestOptionsJSON`.
-    pub options: String,
-    /// The sealed state, which the browser sends back with the answer.
-    pub state: Secret,
-}
 
 /// The user for whom a passkey is enrolled.
 #[derive(Clone, Copy, Debug)]
@@ -58,12 +37,6 @@ struct EnrollmentState {
     epoch: i64,
     challenged_at: Timestamp,
     registration: PasskeyRegistration,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct SignInState {
-    pub(super) challenged_at: Timestamp,
-    authentication: DiscoverableAuthentication,
 }
 
 impl RelyingParty {
@@ -167,16 +140,6 @@ impl RelyingParty {
     }
 }
 
-/// Returns whether a challenge of the time `challenged_at` can be answered at `now`.
-pub(super) fn is_live(challenged_at: Timestamp, now: Timestamp) -> bool {
-    challenged_at <= now.after(CLOCK_TOLERANCE) && now < challenged_at.after(LIFETIME)
-}
-
-/// Returns the name under which the state of a ceremony in this browser is sealed.
-pub(super) fn name_of(ceremony: &str, browser_secret: &str) -> String {
-    format!("{ceremony} in {browser_secret}")
-}
-
 /// Returns a credential without the statement about its authenticator, which was not asked for and is not verified.
 fn without_attestation(passkey: Credential) -> Credential {
     let mut credential = webauthn_rs::prelude::Credential::from(passkey);
@@ -192,6 +155,8 @@ const fn user_handle(user_id: i64) -> Uuid {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passkeys::challenge::CLOCK_TOLERANCE;
+    use std::time::Duration;
 
     #[test]
     fn a_relying_party_has_a_domain() {
