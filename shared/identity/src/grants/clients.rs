@@ -1,6 +1,8 @@
 //! Registered clients (RFC 6749 §2).
 
 mod cache;
+mod client_origin;
+mod client_secret;
 mod client_type;
 pub mod documents;
 pub mod list;
@@ -9,14 +11,14 @@ mod row;
 pub mod secrets;
 
 pub use cache::Clients;
+pub use client_origin::ClientOrigin;
+pub use client_secret::{ClientSecret, Secrets};
 pub use client_type::ClientType;
-pub use registration::ClientOrigin;
 
 use foundation::clock::Timestamp;
 use foundation::duration;
 use foundation::scope::Scope;
 use row::Row;
-use secrets::{ClientSecret, Secrets};
 use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};

@@ -1,7 +1,6 @@
 //! The clients in use, in memory, because every token request needs its client.
 
-use super::secrets::{self, ClientSecret};
-use super::{Client, find};
+use super::{Client, ClientSecret, find, secrets};
 use foundation::clock::Timestamp;
 use foundation::sync::lock;
 use std::collections::HashMap;

@@ -1,11 +1,10 @@
-//! The origin of clients, and the end of those that no administrator registered and that were never used.
+//! The end of the clients that no administrator registered and that were never used.
 
-use super::{Client, ClientType, Row, columns};
+use super::row::Row;
+use super::{Client, ClientType, columns};
 use foundation::clock::Timestamp;
-use serde::Serialize;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_one, sql};
-use utoipa::ToSchema;
 
 sql! {
     RECORD_FIRST_USE = "UPDATE clients SET unused_until = NULL WHERE id = $1";
@@ -19,38 +18,6 @@ sql! {
                           ORDER BY unused_until LIMIT $2)
                AND unused_until + 0 <= $1";
     DELETE = "DELETE FROM clients WHERE id = $1";
-}
-
-/// The way in which a client was registered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ClientOrigin {
-    /// By an administrator.
-    Administrator,
-    /// By itself (RFC 7591). Nobody has checked what it says about itself.
-    Registration,
-    /// By the document at its `client_id`, a URL (draft-ietf-oauth-client-id-metadata-document). Nobody has checked what it says.
-    Document,
-}
-
-impl ClientOrigin {
-    /// Returns the name in the database and in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Administrator => "administrator",
-            Self::Registration => "registration",
-            Self::Document => "document",
-        }
-    }
-
-    /// Returns the origin with this name. An unknown name becomes the origin that permits least.
-    pub(super) fn stored(name: &str) -> Self {
-        match name {
-            "administrator" => Self::Administrator,
-            "document" => Self::Document,
-            _ => Self::Registration,
-        }
-    }
 }
 
 /// Records that a client gets its first code or token, so that it does not expire any more. No statement for a client that was used
