@@ -6,7 +6,6 @@ pub mod pseudonyms;
 mod recorder;
 
 pub use name::EventName;
-pub(crate) use recorder::COUNTING_DELAY;
 pub use recorder::{EventRecorder, report_loss};
 
 use crate::alerts::{self, AlertKind, AlertSubject};

@@ -5,7 +5,6 @@
 //! within 15 minutes after the previous one of the same kind and subject.
 
 use crate::alerts::{Alert, AlertKind, DEDUPLICATION_PERIOD};
-use crate::events::COUNTING_DELAY;
 use foundation::clock::{self, Timestamp};
 use foundation::log;
 use std::time::Duration;
@@ -45,6 +44,9 @@ sql! {
 
 /// The time between two scans.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The longest time between an event and its commit, if [`EventRecorder`](crate::events::EventRecorder) counts it: to the end of the
+/// minute, and a margin.
+const COUNTING_DELAY: Duration = Duration::from_secs(65);
 /// The greatest age of an event at its commit: requests are canceled after 30 s, refused ones may be counted, and the rest is a
 /// margin.
 const COMMIT_DELAY: Duration = Duration::from_secs(35 + COUNTING_DELAY.as_secs());

@@ -15,8 +15,6 @@ use storage::db::{Db, Error, Tx};
 
 /// The time between two searches for minutes that have ended.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The longest time between an event and its commit, if it is counted: to the end of the minute, and a margin.
-pub(crate) const COUNTING_DELAY: Duration = Duration::from_secs(65);
 
 /// Writes events, and counts those that repeat within a minute. Clones share the counts.
 #[derive(Clone, Debug)]
