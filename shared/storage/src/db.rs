@@ -6,11 +6,14 @@
 //! statement on both engines.
 
 mod batch;
+mod connector;
 mod error;
 mod lease;
 mod macros;
+mod on;
 mod pool;
 mod pruning;
+mod sqlite_statement;
 mod statements;
 mod transaction;
 mod value;
@@ -20,12 +23,13 @@ mod write_queue;
 use batch::Batches;
 pub use batch::{BatchCall, json_parameter};
 pub use error::Error;
-pub use lease::On;
+pub use on::On;
 pub use pool::{Pool, use_connections_of_thread};
 pub use pruning::{STATEMENTS as LEASE_STATEMENTS, change_in_batches};
+pub use sqlite_statement::SqliteQuery;
 #[doc(hidden)]
 pub use sqlx;
-pub use statements::{PostgresQuery, SqliteExecutor, SqliteQuery};
+pub use statements::{PostgresQuery, SqliteExecutor};
 #[doc(hidden)]
 pub use statements::{decode_all, decode_optional, require_row};
 pub use transaction::{Tx, WriteTarget};

@@ -1,9 +1,8 @@
 //! Connections on loan from a pool, and the statements that run on them.
 
 use super::Error;
-use super::pool::{Connector, EngineConnection, Pool};
+use super::connector::{Connector, EngineConnection};
 use deadpool::managed::Object;
-use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
@@ -12,24 +11,6 @@ use tokio::time::timeout;
 pub struct Lease<C: EngineConnection> {
     pooled: Object<Connector<C>>,
     statement_timeout: Option<Duration>,
-}
-
-/// The place where a statement runs.
-#[derive(Debug)]
-pub enum On<'a, C: EngineConnection> {
-    /// Any connection of a pool. The statement commits by itself.
-    Pool(&'a Pool<C>),
-    /// The connection of a transaction; `None` if the transaction has ended.
-    Transaction(Option<&'a mut Lease<C>>),
-}
-
-/// The connection for one statement.
-#[derive(Debug)]
-pub enum StatementLease<'a, C: EngineConnection> {
-    /// On loan for this statement.
-    Own(Lease<C>),
-    /// On loan for a transaction.
-    OfTransaction(&'a mut Lease<C>),
 }
 
 /// The time limit of a statement.
@@ -108,38 +89,5 @@ impl StatementTimeout {
             None => statement.await,
         };
         result.map_err(Error::from)
-    }
-}
-
-impl<'a, C: EngineConnection> On<'a, C> {
-    /// Returns the connection for one statement. Fails if the pool has none.
-    pub async fn acquire(self) -> Result<StatementLease<'a, C>, Error> {
-        match self {
-            Self::Pool(pool) => pool.acquire().await.map(StatementLease::Own),
-            Self::Transaction(lease) => {
-                let lease = lease.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))?;
-                Ok(StatementLease::OfTransaction(lease))
-            }
-        }
-    }
-}
-
-impl<C: EngineConnection> Deref for StatementLease<'_, C> {
-    type Target = Lease<C>;
-
-    fn deref(&self) -> &Lease<C> {
-        match self {
-            Self::Own(lease) => lease,
-            Self::OfTransaction(lease) => lease,
-        }
-    }
-}
-
-impl<C: EngineConnection> DerefMut for StatementLease<'_, C> {
-    fn deref_mut(&mut self) -> &mut Lease<C> {
-        match self {
-            Self::Own(lease) => lease,
-            Self::OfTransaction(lease) => lease,
-        }
     }
 }

@@ -4,17 +4,16 @@
 //! boxed one is compiled once.
 
 use super::Error;
-use super::lease::On;
+use super::on::On;
+use super::sqlite_statement::{Outcome, SqliteQuery, run_on_sqlite};
 use super::write_queue::WriteQueue;
 use futures_util::TryStreamExt as _;
 use futures_util::future::BoxFuture;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Either, Executor as _, FromRow, PgConnection, Postgres, Row, Sqlite, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Executor as _, FromRow, PgConnection, Postgres, Row, SqliteConnection};
 
-/// A statement for SQLite with its bound values.
-pub type SqliteQuery = Query<'static, Sqlite, SqliteArguments>;
 /// A statement for PostgreSQL with its bound values.
 pub type PostgresQuery = Query<'static, Postgres, PgArguments>;
 
@@ -25,13 +24,6 @@ pub enum SqliteExecutor<'a> {
     Connection(On<'a, SqliteConnection>),
     /// The queue of single statements that write.
     Writes(&'a WriteQueue),
-}
-
-/// The changed rows and the result rows of a statement on SQLite.
-#[derive(Debug, Default)]
-pub(super) struct Outcome {
-    pub(super) changed: u64,
-    pub(super) rows: Vec<SqliteRow>,
 }
 
 /// Runs a statement on a connection of `$on`, within the time limit of statements.
@@ -95,27 +87,6 @@ impl<'a> SqliteExecutor<'a> {
             Self::Writes(queue) => queue.run(query).await,
         }
     }
-}
-
-/// Runs a statement to its end. Fails with [`sqlx::Error::WorkerCrashed`] if its end is not reported, because the results
-/// then stop without an error.
-pub(super) async fn run_on_sqlite(
-    connection: &mut SqliteConnection,
-    query: SqliteQuery,
-) -> sqlx::Result<Outcome> {
-    let mut outcome = Outcome::default();
-    let mut is_complete = false;
-    let mut results = connection.fetch_many(query);
-    while let Some(result) = results.try_next().await? {
-        match result {
-            Either::Left(done) => {
-                outcome.changed += done.rows_affected();
-                is_complete = true;
-            }
-            Either::Right(row) => outcome.rows.push(row),
-        }
-    }
-    is_complete.then_some(outcome).ok_or(sqlx::Error::WorkerCrashed)
 }
 
 /// Runs a statement on PostgreSQL and returns its rows. sqlx's `fetch_all` passes each row through two more streams.

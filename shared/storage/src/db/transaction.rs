@@ -1,7 +1,8 @@
 //! Transactions.
 
-use super::lease::{Lease, On};
-use super::pool::EngineConnection;
+use super::connector::EngineConnection;
+use super::lease::Lease;
+use super::on::On;
 use super::{Db, Engine, Error, Executor, SqliteConnections, SqliteExecutor};
 use futures_util::future::BoxFuture;
 use sqlx::{PgConnection, SqliteConnection};

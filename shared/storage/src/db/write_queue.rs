@@ -4,7 +4,7 @@
 use super::Error;
 use super::lease::Lease;
 use super::pool::{ACQUIRE_TIMEOUT, Pool};
-use super::statements::{Outcome, SqliteQuery, run_on_sqlite};
+use super::sqlite_statement::{Outcome, SqliteQuery, run_on_sqlite};
 use foundation::time_limits;
 use sqlx::SqliteConnection;
 use std::thread;
