@@ -1,10 +1,10 @@
 //! The API as a component, embedded by `api-server` and `latchkey`, with its background tasks.
 
 use crate::app::{App, Services};
-use crate::config::ApiArgs;
 use crate::resource_metadata::Metadata;
 use crate::router::router;
-use access_tokens::{ApiSettings, Jwks, Verifier, verifiers};
+use crate::settings::ApiSettings;
+use access_tokens::{Jwks, SharedSettings, Verifier, verifiers};
 use audit::revocation::RevocationMirror;
 use foundation::clock::now;
 use resources::accounts;
@@ -33,11 +33,11 @@ impl Api {
     /// Builds the API and starts its background tasks, which fetch the issuer's keys, compare the settings of the two services if the
     /// issuer is another process, report the keys that this replica has, erase the data of deleted accounts and delete expired idempotency keys. Must be called within a tokio
     /// runtime. If this process is also the issuer, `own_issuer` is its listen address; otherwise `None`.
-    pub fn open(runtime: &Runtime, settings: &ApiArgs, own_issuer: Option<SocketAddr>) -> Self {
+    pub fn open(runtime: &Runtime, settings: &ApiSettings, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
         if own_issuer.is_none() {
-            let shared = ApiSettings {
+            let shared = SharedSettings {
                 issuer: runtime.urls.issuer.clone(),
                 audience: runtime.urls.audience.clone(),
                 resource: runtime.policy.url(""),

@@ -6,13 +6,13 @@
 
 mod api;
 mod app;
-pub mod config;
 mod error;
 mod extract;
 mod http;
 mod principal;
 mod resource_metadata;
 mod router;
+pub mod settings;
 pub mod versions;
 
 pub use api::Api;

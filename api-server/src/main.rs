@@ -2,8 +2,7 @@
 
 use api_server::Api;
 use clap::Parser;
-use runtime::config as settings;
-use runtime::config::CommonArgs;
+use runtime::settings::{self, CommonSettings};
 use runtime::startup;
 use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
@@ -15,9 +14,9 @@ use std::process::ExitCode;
 #[command(name = "api-server", version)]
 struct Args {
     #[command(flatten)]
-    common: CommonArgs,
+    common: CommonSettings,
     #[command(flatten)]
-    api: api_server::config::ApiArgs,
+    api: api_server::settings::ApiSettings,
 }
 
 fn main() -> ExitCode {

@@ -6,7 +6,7 @@ mod figures;
 mod keys;
 mod users;
 
-use crate::config::IssuerArgs;
+use crate::settings::IssuerSettings;
 use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use clap::Subcommand;
@@ -20,7 +20,7 @@ use identity::passwords::Passwords;
 use identity::{accounts, administrators};
 use issuer::clients::Error as ClientError;
 use issuer::keys::{Error as KeyError, MasterKeys};
-use runtime::config::CommonArgs;
+use runtime::settings::CommonSettings;
 use runtime::startup;
 use serde::Serialize;
 use std::io::{self, Write as _};
@@ -117,7 +117,7 @@ pub struct SealingKeys {
 struct Services {
     db: Db,
     passwords: Passwords,
-    settings: IssuerArgs,
+    settings: IssuerSettings,
     keys: SealingKeys,
     notifications: Notifications,
     revocations: RevocationMirror,
@@ -174,8 +174,8 @@ impl Services {
 /// Migrates the configured database and runs a command on it. Fails if a setting is invalid or the command fails.
 pub fn run<'a>(
     command: Command,
-    common: &'a CommonArgs,
-    settings: &'a IssuerArgs,
+    common: &'a CommonSettings,
+    settings: &'a IssuerSettings,
     keys: SealingKeys,
 ) -> LocalBoxFuture<'a, Result<(), startup::Error>> {
     // Boxed, so that the compiler makes its only copy in this crate.

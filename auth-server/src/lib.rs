@@ -2,12 +2,12 @@
 
 mod app;
 pub mod cli;
-pub mod config;
 mod housekeeping;
 mod http;
 pub mod pages;
 mod paths;
 mod router;
+pub mod settings;
 
 pub use issuer::{clients, statements};
 
@@ -15,7 +15,6 @@ use access_tokens::Verifier;
 use app::{App, Services};
 use audit::alerts;
 use audit::mail::Delivery;
-use config::DeviceAuthorizationMode;
 use foundation::clock;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
@@ -34,6 +33,7 @@ use issuer::registrations::Registrations;
 use issuer::{flows, grants};
 use runtime::startup;
 use runtime::startup::Runtime;
+use settings::DeviceAuthorizationMode;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
@@ -48,7 +48,7 @@ impl Issuer {
     /// neither of the master keys opens the secret and the keys, or the database does not answer.
     pub fn open<'a>(
         runtime: &'a Runtime,
-        settings: &'a config::IssuerArgs,
+        settings: &'a settings::IssuerSettings,
         master_keys: MasterKeys,
     ) -> LocalBoxFuture<'a, Result<Self, startup::Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.

@@ -1,8 +1,8 @@
 //! The issuer as a separate program.
 
-use auth_server::{Issuer, cli, config};
+use auth_server::{Issuer, cli, settings};
 use clap::Parser;
-use runtime::config::CommonArgs;
+use runtime::settings::CommonSettings;
 use runtime::startup;
 use runtime::startup::{Error, Runtime};
 use std::process::ExitCode;
@@ -14,15 +14,15 @@ use web::program::csrf_route;
 #[command(name = "auth-server", version)]
 struct Args {
     #[command(flatten)]
-    common: CommonArgs,
+    common: CommonSettings,
     #[command(flatten)]
-    issuer: config::IssuerArgs,
+    issuer: settings::IssuerSettings,
     #[command(subcommand)]
     command: Option<cli::Command>,
 }
 
 fn main() -> ExitCode {
-    match runtime::config::parse::<Args>(std::env::args_os()) {
+    match runtime::settings::parse::<Args>(std::env::args_os()) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
 async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check(&args.common)?;
     let master_key = args.issuer.master_key();
-    let master_key = master_key.and_then(|given| given.ok_or_else(config::no_master_key));
+    let master_key = master_key.and_then(|given| given.ok_or_else(settings::no_master_key));
     let master_keys = master_key.and_then(|key| args.issuer.master_keys(key));
     if let Some(command) = args.command {
         let keys = cli::SealingKeys {

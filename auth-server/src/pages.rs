@@ -32,7 +32,7 @@ pub(crate) use admin::{
     security_events, signing_keys, token_preview, user, users,
 };
 pub use brand::Brand;
-pub(crate) use brand::{BrandSettings, Logo};
+pub(crate) use brand::{BrandParts, Logo};
 pub use color::Color;
 pub(crate) use consent::{ConsentPage, consent};
 pub(crate) use design::design;

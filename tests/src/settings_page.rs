@@ -22,9 +22,9 @@ This page is generated from the command line definitions. Renew it with
 /// issuer and the API.
 pub fn settings_page() -> String {
     let mut page = INTRODUCTION.to_owned();
-    section::<runtime::config::CommonArgs>(&mut page, "Every program");
-    section::<auth_server::config::IssuerArgs>(&mut page, "Issuer: `latchkey` and `auth-server`");
-    section::<api_server::config::ApiArgs>(&mut page, "API: `latchkey` and `api-server`");
+    section::<runtime::settings::CommonSettings>(&mut page, "Every program");
+    section::<auth_server::settings::IssuerSettings>(&mut page, "Issuer: `latchkey` and `auth-server`");
+    section::<api_server::settings::ApiSettings>(&mut page, "API: `latchkey` and `api-server`");
     page
 }
 

@@ -30,7 +30,7 @@ pub use device_authorization::{
 pub use device_code::DEVICE_CODE;
 pub use id_tokens::IdTokenHint;
 pub use introspection::Introspection;
-pub use lifetimes::{TokenLifetimeArgs, TokenLifetimes};
+pub use lifetimes::{TokenLifetimeSettings, TokenLifetimes};
 pub use preview::TokenPreview;
 pub use pushed_requests::{PushedRequest, PushedRequestMode, ReceivedRequest};
 pub use requests::{AuthorizationRequest, EndSessionRequest, PresentedTokenRequest, TokenRequest};

@@ -4,7 +4,6 @@
 //! (published until its last token has expired) and deleted (no longer published, its private key erased). A
 //! compromised key is deleted, whatever its state. The SQL of each transition refuses any other order.
 
-mod args;
 mod change;
 mod fetches;
 pub mod installation_secret;
@@ -16,10 +15,10 @@ mod master_keys;
 mod readiness;
 mod reseal;
 mod rotation;
+mod settings;
 mod signing;
 mod table;
 
-pub use args::SigningKeyArgs;
 pub use change::{KeyChange, Outcome};
 pub use fetches::Fetches;
 pub(crate) use keyring::find_retired;
@@ -29,6 +28,7 @@ pub use master_keys::MasterKeys;
 pub use readiness::{Readiness, Share, readiness};
 pub use reseal::{Resealed, reseal};
 pub use rotation::KeyRotation;
+pub use settings::SigningKeySettings;
 pub use signing::SigningKey;
 pub(crate) use table::MAX_ACCESS_TOKEN_LIFETIME;
 pub use table::{Key, State, all, in_state};

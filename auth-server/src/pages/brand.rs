@@ -21,9 +21,9 @@ const BACKGROUNDS: [(Color, f64); 2] = [
     (Color::new(0x1c, 0x20, 0x27), 6.5),
 ];
 
-/// The settings of the branding.
+/// The parts of the branding that an operator can choose.
 #[derive(Debug, Default)]
-pub(crate) struct BrandSettings {
+pub(crate) struct BrandParts {
     /// The name of the service.
     pub(crate) name: Option<String>,
     /// The logo.
@@ -69,9 +69,9 @@ pub struct Brand {
 }
 
 impl Brand {
-    /// Returns the branding for these settings.
-    pub(crate) fn new(settings: BrandSettings) -> Self {
-        let accent = settings.accent.unwrap_or(DEFAULT_ACCENT);
+    /// Returns the branding with these parts, and the usual ones in place of those that are missing.
+    pub(crate) fn new(parts: BrandParts) -> Self {
+        let accent = parts.accent.unwrap_or(DEFAULT_ACCENT);
         let [light, dark] =
             BACKGROUNDS.map(|(background, contrast)| accent.readable_on(background, contrast));
         let stylesheet = format!(
@@ -80,20 +80,20 @@ impl Brand {
             dark.opposite(),
         );
         Self {
-            name: settings.name.unwrap_or_else(|| "Latchkey".to_owned()),
-            logo_path: settings
+            name: parts.name.unwrap_or_else(|| "Latchkey".to_owned()),
+            logo_path: parts
                 .logo
                 .as_ref()
                 .map(|logo| versioned("/assets/logo", &secret::encode(&logo.bytes))),
-            logo: settings.logo,
+            logo: parts.logo,
             stylesheet_path: versioned("/assets/latchkey.css", &stylesheet),
             stylesheet,
             script_path: versioned("/assets/pages.js", SCRIPT),
             passkeys_script_path: versioned("/assets/passkeys.js", PASSKEYS_SCRIPT),
             events_script_path: versioned("/assets/events.js", EVENTS_SCRIPT),
-            help: settings.help,
-            terms: settings.terms,
-            privacy: settings.privacy,
+            help: parts.help,
+            terms: parts.terms,
+            privacy: parts.privacy,
         }
     }
 
@@ -110,7 +110,7 @@ impl Brand {
 
 impl Default for Brand {
     fn default() -> Self {
-        Self::new(BrandSettings::default())
+        Self::new(BrandParts::default())
     }
 }
 

@@ -8,7 +8,7 @@ use auth_server::{Issuer, cli};
 use clap::Parser;
 use first_start::{ACCOUNT_KEY, InitialPassword, MASTER_KEY, load_key, load_or_generate_key};
 use foundation::settings::create_data_dir;
-use runtime::config::{self, CommonArgs};
+use runtime::settings::{self, CommonSettings};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
 
@@ -17,18 +17,18 @@ use std::process::ExitCode;
 #[command(name = "latchkey", version)]
 struct Args {
     #[command(flatten)]
-    common: CommonArgs,
+    common: CommonSettings,
     #[command(flatten)]
-    issuer: auth_server::config::IssuerArgs,
+    issuer: auth_server::settings::IssuerSettings,
     #[command(flatten)]
-    api: api_server::config::ApiArgs,
+    api: api_server::settings::ApiSettings,
     #[command(subcommand)]
     command: Option<cli::Command>,
 }
 
 /// Runs the program with the arguments of this process. Returns its exit code.
 pub fn main() -> ExitCode {
-    match config::parse::<Args>(std::env::args_os()) {
+    match settings::parse::<Args>(std::env::args_os()) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }

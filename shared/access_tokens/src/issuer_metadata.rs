@@ -13,7 +13,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 /// The settings of the API that the issuer must share.
 #[derive(Clone, Debug)]
-pub struct ApiSettings {
+pub struct SharedSettings {
     /// The URL of the issuer (`iss`).
     pub issuer: String,
     /// The audience (`aud`) of the accepted access tokens.
@@ -31,7 +31,7 @@ struct IssuerMetadata {
     protected_resources: Vec<String>,
 }
 
-impl ApiSettings {
+impl SharedSettings {
     /// Reads the metadata of the issuer at `url` as soon as it answers, and logs an error that says what disagrees and what to do.
     pub(crate) async fn compare_with_issuer(&self, client: &Client, url: &str) {
         let metadata = loop {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_first_disagreement_is_named_with_its_remedy() {
-        let api = |audience: &str| ApiSettings {
+        let api = |audience: &str| SharedSettings {
             issuer: "https://id.test".to_owned(),
             audience: audience.to_owned(),
             resource: "https://api.test".to_owned(),

@@ -5,7 +5,7 @@ mod key_set;
 
 pub use key_set::KeySet;
 
-use crate::issuer_metadata::ApiSettings;
+use crate::issuer_metadata::SharedSettings;
 use crate::verifier::PublicKeys;
 use arc_swap::ArcSwap;
 use http_client::{error_chain, max_age, read_body};
@@ -95,7 +95,7 @@ impl Jwks {
     }
 
     /// Compares the settings of the API with the metadata of the issuer at `url`, once it answers, and logs a disagreement.
-    pub async fn compare_settings(self, settings: ApiSettings, url: String) {
+    pub async fn compare_settings(self, settings: SharedSettings, url: String) {
         match &self.0.client {
             Ok(client) => settings.compare_with_issuer(client, &url).await,
             Err(error) => tracing::warn!(%error, "cannot read the metadata of the issuer"),

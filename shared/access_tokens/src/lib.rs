@@ -10,7 +10,7 @@ mod verifier;
 pub mod verifiers;
 
 pub use error::Error;
-pub use issuer_metadata::ApiSettings;
+pub use issuer_metadata::SharedSettings;
 pub use jwks::{Jwks, KeySet};
 pub use verifier::{PublicKeys, Subject, Token, Verifier};
 

@@ -18,4 +18,4 @@ pub use error::Error;
 pub use key::{ALGORITHMS, is_thumbprint};
 pub use proof::{Proof, ProvenRequest, verify};
 pub use proofs::{Accepted, Proofs};
-pub use settings::{DpopArgs, DpopMode};
+pub use settings::{DpopMode, DpopSettings};

@@ -16,7 +16,7 @@ pub enum DpopMode {
 
 /// The setting of DPoP proofs.
 #[derive(Args, Clone, Debug)]
-pub struct DpopArgs {
+pub struct DpopSettings {
     /// Whether DPoP proofs bind tokens to keys (RFC 9449): `nonces` means that each proof needs a nonce of the server, and not only
     /// those at a process without Redis, or whose Redis does not answer.
     #[arg(

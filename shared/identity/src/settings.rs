@@ -2,7 +2,7 @@
 
 mod sign_in;
 
-pub use sign_in::SignInArgs;
+pub use sign_in::SignInSettings;
 
 use crate::services::SessionLifetimes;
 use crate::{mailed_tokens, passwords};
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The account key, which seals TOTP seeds and mails.
 #[derive(Args, Clone, Debug)]
-pub struct AccountKeyArgs {
+pub struct AccountKeySettings {
     /// The key that seals one-time password seeds and mails: 32 random bytes, base64url.
     #[arg(
         long,
@@ -34,7 +34,7 @@ pub struct AccountKeyArgs {
 
 /// The setting of sign-up.
 #[derive(Args, Clone, Debug)]
-pub struct SignUpArgs {
+pub struct SignUpSettings {
     /// Whether users can create accounts, on the page `/signup` and by the API. If not, only administrators create them.
     #[arg(
         long,
@@ -57,7 +57,7 @@ pub enum SignUpMode {
 
 /// The lifetimes of sessions.
 #[derive(Args, Clone, Debug)]
-pub struct SessionArgs {
+pub struct SessionSettings {
     /// The lifetime of an unused session.
     #[arg(long, env = "LATCHKEY_SESSION_IDLE", global = true, default_value = "1h", value_name = "TIME",
           value_parser = parse_duration)]
@@ -71,7 +71,7 @@ pub struct SessionArgs {
 
 /// The lifetimes and the number of the links in mails.
 #[derive(Args, Clone, Debug)]
-pub struct MailedLinkArgs {
+pub struct MailedLinkSettings {
     /// The lifetime of a password reset link.
     #[arg(long, env = "LATCHKEY_RESET_LINK_LIFETIME", global = true, default_value = "30m", value_name = "TIME",
           value_parser = parse_duration)]
@@ -91,7 +91,7 @@ pub struct MailedLinkArgs {
 
 /// The length of passwords and the cost of hashing them.
 #[derive(Args, Clone, Debug)]
-pub struct PasswordArgs {
+pub struct PasswordSettings {
     /// The minimum length of a new password, in characters.
     #[arg(long, env = "LATCHKEY_PASSWORD_MIN_LENGTH", global = true, default_value_t = 8, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(passwords::MIN_LENGTH as u64..=64))]
@@ -114,7 +114,7 @@ pub struct PasswordArgs {
     pub argon2_permits: Option<usize>,
 }
 
-impl AccountKeyArgs {
+impl AccountKeySettings {
     /// Returns the account key, or `None` if neither setting is set. Fails if both are set, the file cannot be read, or
     /// the key is malformed.
     pub fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
@@ -138,7 +138,7 @@ impl AccountKeyArgs {
     }
 }
 
-impl SessionArgs {
+impl SessionSettings {
     /// Fails if the idle lifetime exceeds the absolute lifetime.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         if self.session_idle > self.session_max {
@@ -158,7 +158,7 @@ impl SessionArgs {
     }
 }
 
-impl MailedLinkArgs {
+impl MailedLinkSettings {
     /// Returns the lifetimes of the links in mails.
     pub fn lifetimes(&self) -> mailed_tokens::Lifetimes {
         mailed_tokens::Lifetimes {
@@ -168,7 +168,7 @@ impl MailedLinkArgs {
     }
 }
 
-impl PasswordArgs {
+impl PasswordSettings {
     /// Returns the minimum length of new passwords and the cost of hashing. By default, as many hashes are computed at
     /// once as there are cores.
     pub fn policy(&self) -> passwords::Policy {

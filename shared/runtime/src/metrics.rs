@@ -30,7 +30,7 @@ use tracing_subscriber::layer::Context;
 
 /// Settings of the metrics.
 #[derive(Args, Clone, Debug)]
-pub struct MetricsArgs {
+pub struct MetricsSettings {
     /// The address of the metrics listener, the only one that serves metrics [default: metrics are off].
     #[arg(
         long,

@@ -1,9 +1,9 @@
 //! Start-up and shutdown of every program: [`Runtime::prepare`] binds the port and connects to the database,
 //! [`Runtime::serve`] serves until a signal to stop, and [`run`] turns the result into an exit code.
 
-use crate::config::{CommonArgs, EX_USAGE, report_error};
 use crate::metrics::{Exporter, Metrics};
 use crate::server::ConnectionLimits;
+use crate::settings::{CommonSettings, EX_USAGE, report_error};
 use crate::telemetry::LogGuard;
 use crate::threads::Threads;
 use crate::{server, telemetry};
@@ -32,7 +32,7 @@ use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;
 use storage::rate_limits::RateLimiter;
 use storage::redis::Redis;
-use storage::settings::RedisArgs;
+use storage::settings::RedisSettings;
 use tokio::net::TcpListener;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
@@ -101,7 +101,7 @@ impl Runtime {
     ///
     /// Fails if a setting is invalid, a port is in use or the database is unavailable. Redis may be unavailable.
     pub async fn prepare(
-        common: &CommonArgs,
+        common: &CommonSettings,
         account_key: impl FnOnce() -> Result<SealingKey, InvalidSetting>,
     ) -> Result<Self, Error> {
         common.check()?;
@@ -124,7 +124,7 @@ impl Runtime {
         let _ = clock.measure().await;
         let redis = common.redis.client()?;
         if let Some(redis) = &redis {
-            RedisArgs::check_eviction(redis, common.network.is_production()).await?;
+            RedisSettings::check_eviction(redis, common.network.is_production()).await?;
         }
         let notifications = Notifications::new(redis.clone());
         let account_key = account_key()?;

@@ -28,7 +28,7 @@ pub enum LogFormat {
 
 /// Settings of the log.
 #[derive(Args, Clone, Debug)]
-pub struct LogArgs {
+pub struct LogSettings {
     /// The format of log lines.
     #[arg(
         long,
@@ -56,8 +56,8 @@ const PASSKEY_LIBRARY: &str = "webauthn_rs";
 /// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not affect the
 /// counts. The returned value writes the last lines when it is dropped. Fails if the filter is invalid or logging was
 /// already started.
-pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<LogGuard, String> {
-    let level = args.log_level.as_str();
+pub fn start(settings: &LogSettings, metrics: Option<Metrics>) -> Result<LogGuard, String> {
+    let level = settings.log_level.as_str();
     let filter: Targets = level
         .parse()
         .map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
@@ -66,7 +66,7 @@ pub fn start(args: &LogArgs, metrics: Option<Metrics>) -> Result<LogGuard, Strin
         true => filter,
         false => filter.with_target(PASSKEY_LIBRARY, LevelFilter::OFF),
     };
-    let json = match args.log_format {
+    let json = match settings.log_format {
         LogFormat::Json => true,
         LogFormat::Text => false,
         LogFormat::Auto => !std::io::stderr().is_terminal(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Settings of the database.
 #[derive(Args, Clone, Debug)]
-pub struct DatabaseArgs {
+pub struct DatabaseSettings {
     /// The URL of the database, `sqlite:FILE` or `postgres://…` [default: sqlite:DATA_DIR/latchkey.db].
     #[arg(
         long,
@@ -32,7 +32,7 @@ pub struct DatabaseArgs {
 
 /// Settings of Redis.
 #[derive(Args, Clone, Debug)]
-pub struct RedisArgs {
+pub struct RedisSettings {
     /// The URL of the Redis that all replicas share, `redis://…`, `rediss://…` or `redis+unix:///PATH` [default: state
     /// is kept in the memory of this process].
     #[arg(
@@ -62,7 +62,7 @@ pub enum RateLimitMode {
 
 /// Settings of the rate limits.
 #[derive(Args, Clone, Debug)]
-pub struct RateLimitArgs {
+pub struct RateLimitSettings {
     /// When to limit the rate of requests: `auto` means in production only.
     #[arg(
         long,
@@ -95,7 +95,7 @@ pub struct RateLimitArgs {
     pub rate_limit_client: u32,
 }
 
-impl DatabaseArgs {
+impl DatabaseSettings {
     /// Returns the configured URL, or else that of the SQLite file in `data_dir`. Fails if the URL is set twice or malformed, or if the
     /// path of that file cannot be part of a URL.
     pub fn url(&self, data_dir: &Path) -> Result<DatabaseUrl, InvalidSetting> {
@@ -127,7 +127,7 @@ impl DatabaseArgs {
     }
 }
 
-impl RedisArgs {
+impl RedisSettings {
     /// Returns the configured URL, if there is one. Fails if it is set twice, or if its file cannot be read or is malformed.
     pub fn url(&self) -> Result<Option<RedisUrl>, InvalidSetting> {
         read_parsed(
@@ -171,7 +171,7 @@ impl RedisArgs {
     }
 }
 
-impl RateLimitArgs {
+impl RateLimitSettings {
     /// Returns the quotas, or `None` if requests are not limited.
     pub fn quotas(&self, is_production: bool) -> Option<Quotas> {
         let is_on = match self.rate_limits {
@@ -205,7 +205,7 @@ mod tests {
             (RateLimitMode::On, Some(quotas), Some(quotas)),
             (RateLimitMode::Off, None, None),
         ] {
-            let settings = RateLimitArgs {
+            let settings = RateLimitSettings {
                 rate_limits,
                 rate_limit_reads: 1200,
                 rate_limit_writes: 300,

@@ -27,7 +27,7 @@ pub struct TokenLifetimes {
 
 /// Settings of the lifetimes of codes and tokens.
 #[derive(Args, Clone, Debug)]
-pub struct TokenLifetimeArgs {
+pub struct TokenLifetimeSettings {
     /// The lifetime of access tokens; 600s at most.
     #[arg(long, env = "LATCHKEY_ACCESS_TOKEN_LIFETIME", global = true, default_value = "600s", value_name = "TIME",
           value_parser = parse_duration)]
@@ -55,7 +55,7 @@ pub struct TokenLifetimeArgs {
     pub max_refresh_families: u32,
 }
 
-impl TokenLifetimeArgs {
+impl TokenLifetimeSettings {
     /// Fails if a lifetime exceeds its maximum, or the idle lifetime exceeds that of the family.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));

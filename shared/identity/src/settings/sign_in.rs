@@ -9,7 +9,7 @@ use url::Url;
 
 /// The limits of failed sign-ins, and the captcha.
 #[derive(Args, Clone, Debug)]
-pub struct SignInArgs {
+pub struct SignInSettings {
     /// The largest number of failed sign-ins to one account from all addresses, per hour. Networks from which the user
     /// signed in during the last 90 days are exempt.
     #[arg(long, env = "LATCHKEY_LOGIN_FAILURES_ACCOUNT", global = true, default_value_t = 100, value_name = "N",
@@ -55,7 +55,7 @@ pub struct SignInArgs {
     pub captcha_script_url: Option<Url>,
 }
 
-impl SignInArgs {
+impl SignInSettings {
     /// Returns the limits on failed sign-ins.
     pub fn throttles(&self) -> Throttles {
         Throttles {

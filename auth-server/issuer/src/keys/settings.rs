@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Settings of the signing keys and their publication.
 #[derive(Args, Clone, Debug)]
-pub struct SigningKeyArgs {
+pub struct SigningKeySettings {
     /// The time for which clients may cache the JWKS.
     #[arg(long, env = "LATCHKEY_JWKS_MAX_AGE", global = true, default_value = "300s", value_name = "TIME",
           value_parser = parse_duration)]
@@ -24,7 +24,7 @@ pub struct SigningKeyArgs {
     pub key_bits: u32,
 }
 
-impl SigningKeyArgs {
+impl SigningKeySettings {
     /// Fails if a key would be replaced before its successor is published everywhere.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         if self.jwks_max_age > self.signing_key_lifetime {

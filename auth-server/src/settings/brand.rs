@@ -1,6 +1,6 @@
 //! Settings of the branding of the pages.
 
-use crate::pages::{Brand, BrandSettings, Color, Logo};
+use crate::pages::{Brand, BrandParts, Color, Logo};
 use clap::Args;
 use foundation::settings::InvalidSetting;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const MAX_LOGO: usize = 64 * 1024;
 
 /// The branding of the pages.
 #[derive(Args, Clone, Debug)]
-pub struct BrandArgs {
+pub struct BrandSettings {
     /// The name of the service on the pages [default: Latchkey].
     #[arg(long, env = "LATCHKEY_BRAND_NAME", global = true, value_name = "NAME", value_parser = parse_name)]
     pub brand_name: Option<String>,
@@ -39,12 +39,12 @@ pub struct BrandArgs {
     pub privacy_url: Option<Url>,
 }
 
-impl BrandArgs {
+impl BrandSettings {
     /// Reads the logo and returns the branding. Fails if the file cannot be read, is too large or is no such image.
     pub fn brand(&self) -> Result<Brand, InvalidSetting> {
         let logo = self.brand_logo.as_deref().map(read_logo).transpose();
         let logo = logo.map_err(|error| InvalidSetting(format!("BRAND_LOGO: {error}")))?;
-        Ok(Brand::new(BrandSettings {
+        Ok(Brand::new(BrandParts {
             name: self.brand_name.clone(),
             logo,
             accent: self.brand_accent,

@@ -8,7 +8,7 @@ use url::Url;
 
 /// The SMTP server and the sender of mails.
 #[derive(Args, Clone, Debug)]
-pub struct MailArgs {
+pub struct MailSettings {
     /// The SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]` or `smtp://…?tls=required` [default: mails become files
     /// in DATA_DIR/outbox].
     #[arg(
@@ -29,7 +29,7 @@ pub struct MailArgs {
     pub mail_from: Option<Mailbox>,
 }
 
-impl MailArgs {
+impl MailSettings {
     /// Fails if the URL of the SMTP server is set twice or malformed, or if mails would leave a production system unencrypted.
     pub(super) fn check(&self, is_production: bool) -> Result<(), InvalidSetting> {
         let smtp_url = self.smtp_url()?;

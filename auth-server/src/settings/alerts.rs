@@ -13,7 +13,7 @@ const MIN_RETENTION: Duration = Duration::from_secs(3600);
 
 /// The retention of security events and the receiver of alerts.
 #[derive(Args, Clone, Debug)]
-pub struct AlertArgs {
+pub struct AlertSettings {
     /// The retention of security events and alerts.
     #[arg(long, env = "LATCHKEY_EVENTS_KEPT", global = true, default_value = "365d", value_name = "TIME",
           value_parser = parse_duration)]
@@ -59,7 +59,7 @@ pub struct AlertArgs {
     pub alert_webhook_secret_file: Option<PathBuf>,
 }
 
-impl AlertArgs {
+impl AlertSettings {
     /// Fails if the retention is too short, or the webhook's settings do not belong together.
     pub(super) fn check(&self) -> Result<(), InvalidSetting> {
         if self.events_kept < MIN_RETENTION {
@@ -70,7 +70,7 @@ impl AlertArgs {
         self.webhook().map(|_| ())
     }
 
-    /// Returns the receiver of alerts, or `None` if no URL is set. Fails as [`AlertArgs::check`] does for the webhook.
+    /// Returns the receiver of alerts, or `None` if no URL is set. Fails as [`AlertSettings::check`] does for the webhook.
     pub(crate) fn webhook(&self) -> Result<Option<Webhook>, InvalidSetting> {
         let url = read_parsed(
             "ALERT_WEBHOOK_URL",

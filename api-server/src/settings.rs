@@ -11,7 +11,7 @@ use url::Url;
 /// The settings of the API.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Settings of the API")]
-pub struct ApiArgs {
+pub struct ApiSettings {
     /// The URL of the issuer's key set, by default ISSUER/.well-known/jwks.json.
     #[arg(long, env = "LATCHKEY_JWKS_URL", global = true, value_name = "URL", value_parser = parse_http_url)]
     pub jwks_url: Option<Url>,
@@ -32,7 +32,7 @@ const KEYS: &str = "/.well-known/jwks.json";
 /// The path of the issuer's metadata (RFC 8414 §3).
 const METADATA: &str = "/.well-known/oauth-authorization-server";
 
-impl ApiArgs {
+impl ApiSettings {
     /// Returns the URL of the issuer's key set: the setting `jwks_url`, if it is set; otherwise
     /// `/.well-known/jwks.json` at `own_issuer` or, if that is `None`, below the issuer's URL. If this process is also
     /// the issuer, `own_issuer` is its listen address, because the server may be unable to reach its own public URL.

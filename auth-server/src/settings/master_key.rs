@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The master key and the previous one, each given as text or in a file.
 #[derive(Args, Clone, Debug)]
-pub struct MasterKeyArgs {
+pub struct MasterKeySettings {
     /// The key that seals the signing keys, and the secret from which refresh tokens are derived: 32 random bytes,
     /// base64url.
     #[arg(
@@ -46,14 +46,14 @@ pub struct MasterKeyArgs {
     pub master_key_previous_file: Option<PathBuf>,
 }
 
-impl MasterKeyArgs {
+impl MasterKeySettings {
     /// Fails if a key is set as text and in a file, a file cannot be read, or a key is malformed.
     pub(super) fn check(&self) -> Result<(), InvalidSetting> {
         self.read()?;
         self.read_previous().map(|_| ())
     }
 
-    /// Returns the key, or `None` if it is not set. Fails as [`MasterKeyArgs::check`] does.
+    /// Returns the key, or `None` if it is not set. Fails as [`MasterKeySettings::check`] does.
     pub(super) fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         read_key(
             "MASTER_KEY",
@@ -62,7 +62,7 @@ impl MasterKeyArgs {
         )
     }
 
-    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeyArgs::check`] does, and if the two
+    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeySettings::check`] does, and if the two
     /// are the same key.
     pub(super) fn with_previous(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
         let previous = self.read_previous()?;

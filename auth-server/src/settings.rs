@@ -1,16 +1,16 @@
 //! The issuer's own settings.
 
-mod alert_args;
-mod brand_args;
-mod mail_args;
-mod master_key_args;
+mod alerts;
+mod brand;
+mod mail;
+mod master_key;
 
-pub use alert_args::AlertArgs;
-pub use brand_args::BrandArgs;
-pub use issuer::grants::TokenLifetimeArgs;
-pub use issuer::keys::SigningKeyArgs;
-pub use mail_args::MailArgs;
-pub use master_key_args::MasterKeyArgs;
+pub use alerts::AlertSettings;
+pub use brand::BrandSettings;
+pub use issuer::grants::TokenLifetimeSettings;
+pub use issuer::keys::SigningKeySettings;
+pub use mail::MailSettings;
+pub use master_key::MasterKeySettings;
 
 use clap::{Args, ValueEnum};
 use foundation::sealing::SealingKey;
@@ -20,30 +20,30 @@ use issuer::clients::documents::DocumentHosts;
 use issuer::grants::{PushedRequestMode, TokenLifetimes};
 use issuer::keys::MasterKeys;
 use issuer::registrations::ClientRegistration;
-use runtime::config::CommonArgs;
+use runtime::settings::CommonSettings;
 
 /// The settings of the issuer, besides those that every program has.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Settings of the issuer")]
-pub struct IssuerArgs {
+pub struct IssuerSettings {
     /// The master key.
     #[command(flatten)]
-    pub master_key: MasterKeyArgs,
+    pub master_key: MasterKeySettings,
     /// The lifetimes of codes and tokens.
     #[command(flatten)]
-    pub token_lifetimes: TokenLifetimeArgs,
+    pub token_lifetimes: TokenLifetimeSettings,
     /// Signing keys and their publication.
     #[command(flatten)]
-    pub signing_keys: SigningKeyArgs,
+    pub signing_keys: SigningKeySettings,
     /// Security events and alerts.
     #[command(flatten)]
-    pub alerts: AlertArgs,
+    pub alerts: AlertSettings,
     /// Outgoing mail.
     #[command(flatten)]
-    pub mail: MailArgs,
+    pub mail: MailSettings,
     /// The branding of the pages.
     #[command(flatten)]
-    pub brand: BrandArgs,
+    pub brand: BrandSettings,
     /// Whether apps can push their authorization requests (RFC 9126): `required` means that every app must.
     #[arg(
         long,
@@ -104,9 +104,9 @@ pub enum DeviceAuthorizationMode {
     Off,
 }
 
-impl IssuerArgs {
+impl IssuerSettings {
     /// Fails with the first setting that cannot work, or that would be insecure in production.
-    pub fn check(&self, common: &CommonArgs) -> Result<(), InvalidSetting> {
+    pub fn check(&self, common: &CommonSettings) -> Result<(), InvalidSetting> {
         common.check()?;
         self.token_lifetimes.check()?;
         self.signing_keys.check()?;
@@ -160,7 +160,8 @@ mod tests {
     /// The help does not show the values of settings that hold secrets, URLs with passwords included.
     #[test]
     fn every_setting_that_holds_a_secret_has_a_file_form() {
-        let command = IssuerArgs::augment_args(CommonArgs::augment_args(clap::Command::new("program")));
+        let command =
+            IssuerSettings::augment_args(CommonSettings::augment_args(clap::Command::new("program")));
         let flags: Vec<&str> = command.get_arguments().filter_map(clap::Arg::get_long).collect();
         let hidden = command.get_arguments().filter(|arg| arg.is_hide_env_values_set());
         let secrets: Vec<&str> = hidden.filter_map(clap::Arg::get_long).collect();

@@ -15,7 +15,7 @@ use web::client_address::TrustedProxies;
 
 /// Settings of the listener, the public URLs and the trusted proxies and origins.
 #[derive(Args, Clone, Debug)]
-pub struct NetworkArgs {
+pub struct NetworkSettings {
     /// The address to listen on. Port 0 selects a free port.
     #[arg(
         long,
@@ -75,7 +75,7 @@ pub struct NetworkArgs {
     pub keep_alive: Duration,
 }
 
-impl NetworkArgs {
+impl NetworkSettings {
     /// Fails in production unless the base URL is set, and unless it and the issuer's URL are https: cookies are
     /// `Secure` only if the base URL is https.
     pub fn check(&self) -> Result<(), InvalidSetting> {

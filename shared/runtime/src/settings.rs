@@ -1,4 +1,4 @@
-//! Configuration: each setting is a flag and a `LATCHKEY_…` environment variable of the same name.
+//! The settings: each is a flag and a `LATCHKEY_…` environment variable of the same name.
 //!
 //! Each crate defines its own settings; this module combines those that every program has. A program with an invalid
 //! setting prints one line and exits with code 64.
@@ -8,18 +8,20 @@ mod network;
 mod values;
 
 pub use command_line::{EX_USAGE, parse, report_error};
-pub use network::NetworkArgs;
+pub use network::NetworkSettings;
 
-use crate::metrics::MetricsArgs;
-use crate::telemetry::LogArgs;
+use crate::metrics::MetricsSettings;
+use crate::telemetry::LogSettings;
 use clap::Args;
-use dpop::DpopArgs;
+use dpop::DpopSettings;
 use foundation::settings::InvalidSetting;
 use foundation::time_limits;
-use identity::settings::{AccountKeyArgs, MailedLinkArgs, PasswordArgs, SessionArgs, SignInArgs, SignUpArgs};
+use identity::settings::{
+    AccountKeySettings, MailedLinkSettings, PasswordSettings, SessionSettings, SignInSettings, SignUpSettings,
+};
 use std::path::PathBuf;
 use storage::db::Db;
-use storage::settings::{DatabaseArgs, RateLimitArgs, RedisArgs};
+use storage::settings::{DatabaseSettings, RateLimitSettings, RedisSettings};
 
 /// The heading of the common settings in `--help`.
 const HEADING: &str = "Settings of every program";
@@ -27,10 +29,10 @@ const HEADING: &str = "Settings of every program";
 /// The settings of every program.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = HEADING)]
-pub struct CommonArgs {
+pub struct CommonSettings {
     /// Settings of the listener, the public URLs and the trusted proxies and origins.
     #[command(flatten)]
-    pub network: NetworkArgs,
+    pub network: NetworkSettings,
 
     /// The directory of the SQLite database, if DATABASE_URL is not set, and of the keys that `latchkey` generates at
     /// its first start.
@@ -45,51 +47,51 @@ pub struct CommonArgs {
 
     /// Settings of the database.
     #[command(flatten)]
-    pub database: DatabaseArgs,
+    pub database: DatabaseSettings,
 
     /// Settings of Redis.
     #[command(flatten)]
-    pub redis: RedisArgs,
+    pub redis: RedisSettings,
 
     /// Settings of the account key.
     #[command(flatten)]
-    pub account_key: AccountKeyArgs,
+    pub account_key: AccountKeySettings,
 
     /// The setting of DPoP proofs.
     #[command(flatten)]
-    pub dpop: DpopArgs,
+    pub dpop: DpopSettings,
 
     /// Settings of the metrics.
     #[command(flatten)]
-    pub metrics: MetricsArgs,
+    pub metrics: MetricsSettings,
 
     /// Settings of the rate limits.
     #[command(flatten)]
-    pub rate_limits: RateLimitArgs,
+    pub rate_limits: RateLimitSettings,
 
     /// Settings of sign-in: the limits on failed sign-ins, and the captcha.
     #[command(flatten)]
-    pub sign_in: SignInArgs,
+    pub sign_in: SignInSettings,
 
     /// The setting of sign-up.
     #[command(flatten)]
-    pub sign_up: SignUpArgs,
+    pub sign_up: SignUpSettings,
 
     /// Settings of the log.
     #[command(flatten)]
-    pub log: LogArgs,
+    pub log: LogSettings,
 
     /// Settings of sessions.
     #[command(flatten)]
-    pub sessions: SessionArgs,
+    pub sessions: SessionSettings,
 
     /// Settings of the links in mails.
     #[command(flatten)]
-    pub mailed_links: MailedLinkArgs,
+    pub mailed_links: MailedLinkSettings,
 
     /// Settings of passwords.
     #[command(flatten)]
-    pub passwords: PasswordArgs,
+    pub passwords: PasswordSettings,
 
     /// The factor that multiplies the time limits of a request and of its steps: the arrival of the body, a database statement, a Redis
     /// command, and the waits for a connection and for the turn to hash a password. For a machine so slow that it answers 408 or 503 while
@@ -99,7 +101,7 @@ pub struct CommonArgs {
     pub time_limit_factor: u32,
 }
 
-impl CommonArgs {
+impl CommonSettings {
     /// Fails if a value is invalid or a combination is insecure in production. The log filter, the listen addresses and
     /// the eviction policy of Redis are checked later, in [`Runtime::prepare`](crate::startup::Runtime::prepare).
     pub fn check(&self) -> Result<(), InvalidSetting> {
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn every_setting_has_help_an_environment_variable_and_the_common_heading() {
-        let command = CommonArgs::augment_args(clap::Command::new("program"));
+        let command = CommonSettings::augment_args(clap::Command::new("program"));
         assert!(command.get_arguments().count() > 0);
         for arg in command.get_arguments() {
             let id = arg.get_id();
@@ -149,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_help_shows_every_setting_below_the_common_heading() {
-        let mut command = CommonArgs::augment_args(clap::Command::new("program"));
+        let mut command = CommonSettings::augment_args(clap::Command::new("program"));
         let flags: Vec<String> = command
             .get_arguments()
             .filter_map(|arg| arg.get_long().map(|long| format!("--{long} <")))
