@@ -20,7 +20,7 @@ use utoipa_axum::router::OpenApiRouter;
 use web::health::Health;
 
 /// The pause between two deletions of expired idempotency keys.
-const CLEANUP_INTERVAL: Duration = Duration::from_secs(60);
+const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The API, ready to be served.
 pub struct Api {
@@ -114,6 +114,6 @@ async fn housekeeping(db: Db, clock: ClockCheck) {
                 tracing::warn!(%error, "cannot delete expired idempotency keys");
             }
         }
-        tokio::time::sleep(CLEANUP_INTERVAL).await;
+        tokio::time::sleep(HOUSEKEEPING_INTERVAL).await;
     }
 }

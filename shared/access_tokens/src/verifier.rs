@@ -206,7 +206,7 @@ impl<K: PublicKeys> Verifier<K> {
         Ok(key)
     }
 
-    /// Checks that neither the token nor its user, client, grant or key is revoked.
+    /// Checks that neither the token nor its user, client, family or key is revoked.
     async fn check_revocations(&self, token: &Token) -> Result<(), Error> {
         let subjects = [
             (Kind::Jti, token.jti.as_str()),

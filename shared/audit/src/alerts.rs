@@ -24,7 +24,7 @@ sql! {
     PRUNE = delete_expired!("alerts", "id", "at");
 }
 
-/// Duplicate alerts are suppressed within fixed 15-minute windows, counted from the Unix epoch.
+/// Duplicate alerts are suppressed within fixed 15-minute windows, counted from 1970 UTC.
 const DEDUPLICATION_PERIOD: Duration = Duration::from_secs(15 * 60);
 
 /// The kind of an alert.

@@ -38,7 +38,7 @@ const CLOCK_ALLOWANCE: Duration = Duration::from_secs(60);
 /// The longest time that an access token can be accepted after its revocation, and a margin for tokens that are issued meanwhile: the
 /// tokens live for 600 s at most.
 const LONGEST_LIFETIME: Duration = Duration::from_secs(600 + CLOCK_ALLOWANCE.as_secs());
-/// The number of single tokens that a client may revoke within their lifetime before it ends whole grants instead.
+/// The number of single tokens that a client may revoke within their lifetime before it ends whole families instead.
 const MAX_REVOKED_TOKENS: i64 = 1_000;
 
 /// The claim by which a revocation selects access tokens.
@@ -50,7 +50,7 @@ pub enum Kind {
     User,
     /// All tokens of a client that belong to an epoch which has ended: `client_id` and `client_epoch`.
     Client,
-    /// All tokens of one grant (`grant_id`).
+    /// All tokens of one family: its id is the claim `grant_id`.
     Family,
     /// All tokens signed by one key (`kid`).
     Key,
@@ -169,8 +169,8 @@ pub async fn revoke_families(
     })
 }
 
-/// Returns whether this client has revoked so many single tokens that have not expired, 1,000, that it must end the grants of further
-/// ones: every process holds each revoked token in its memory, and a grant has any number of them.
+/// Returns whether this client has revoked so many single tokens that have not expired, 1,000, that it must end the families of further
+/// ones: every process holds each revoked token in its memory, and a family has any number of them.
 pub async fn has_revoked_many_tokens(tx: &mut Tx, client_id: &str, now: Timestamp) -> Result<bool, Error> {
     let (has_many,) = fetch_one!(
         tx.on(),

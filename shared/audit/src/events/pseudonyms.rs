@@ -12,7 +12,7 @@ sql! {
     // Changes at most $3 events of the user and $3 events of the administrator. The label of a network is the id of the first of them
     // from it. The networks of an account therefore stay distinct, because alerts count them, and no label leads back to an address. The address of
     // an event that an administrator caused is that of the administrator and stays, so such an event gives no label. The details of two kinds of events are removed, because they
-    // are ids of sessions and grants, whose rows name the user.
+    // are ids of sessions and families, whose rows name the user.
     REPLACE = "
         UPDATE security_events
         SET user_id = CASE WHEN user_id = $1 THEN $2 ELSE user_id END,

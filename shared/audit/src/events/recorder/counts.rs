@@ -39,7 +39,7 @@ pub(super) struct Kind {
     /// Empty beyond [`CAPACITY`], and for a known user, who may use many networks. Failed sign-ins are told apart by network, because
     /// alerts count it.
     network: String,
-    /// The minutes since the epoch.
+    /// The minutes since 1970 UTC.
     minute: i64,
 }
 
@@ -190,7 +190,7 @@ fn without_origin(kind: &Kind, event: &Event, context: &RequestContext) -> (Even
     (event, context)
 }
 
-/// Returns the minutes since the epoch.
+/// Returns the minutes since 1970 UTC.
 fn minute_of(time: Timestamp) -> i64 {
     time.seconds() / 60
 }
