@@ -5,6 +5,8 @@
 //! its `data`. A block marked `console` shows commands that cannot run in a test, such as the installation of
 //! packages: only its syntax is checked, and that its `latchkey` subcommands exist.
 
+mod tutorial;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
