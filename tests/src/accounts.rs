@@ -2,6 +2,7 @@
 
 use crate::http::{Call, Caller};
 use crate::world::World;
+use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -16,8 +17,9 @@ use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use storage::db::Tx;
+use storage::db::Db;
 use storage::execute;
+use storage::notifications::Notifications;
 use tokio::sync::OnceCell;
 
 /// The default password of test users.
@@ -132,7 +134,7 @@ impl World {
         let email = self.fresh_email();
         let id = self.create_account(&email).await;
         let db = self.db().await;
-        let mut tx = db.begin().await.unwrap();
+        let mut tx = begin(&db).await;
         let user = self.start_session(&mut tx, id, &email).await;
         tx.commit().await.unwrap();
         db.close().await;
@@ -186,7 +188,7 @@ impl World {
             },
         };
         let db = self.db().await;
-        let mut tx = db.begin().await.unwrap();
+        let mut tx = begin(&db).await;
         let created = accounts::create(&mut tx, &new, &self.context()).await.unwrap();
         let user = self.start_session(&mut tx, created.id, &email).await;
         tx.commit().await.unwrap();
@@ -197,7 +199,7 @@ impl World {
     /// Starts this many sessions of a user who has the default password, as [`World::user`] does.
     pub async fn start_sessions(&self, user: &User, count: usize) -> Vec<User> {
         let (db, mut started) = (self.db().await, Vec::new());
-        let mut tx = db.begin().await.unwrap();
+        let mut tx = begin(&db).await;
         for _ in 0..count {
             started.push(self.start_session(&mut tx, user.id, &user.email).await);
         }
@@ -207,14 +209,14 @@ impl World {
     }
 
     /// Writes a session of a user with the default password to the database.
-    async fn start_session(&self, tx: &mut Tx, user_id: i64, email: &str) -> User {
+    async fn start_session(&self, tx: &mut RevokingTx, user_id: i64, email: &str) -> User {
         let lifetimes = SessionLifetimes {
             idle: Duration::from_hours(1),
             absolute: Duration::from_hours(12),
         };
         let methods = AuthenticationMethods::Password;
         let started = sessions::start(tx, user_id, methods, lifetimes, &self.context()).await;
-        let (sid, _) = started.unwrap();
+        let sid = started.unwrap();
         self.register_secret(PASSWORD);
         self.register_secret(sid.expose());
         self.signed_in(user_id, email, PASSWORD, sid.expose())
@@ -264,6 +266,12 @@ impl World {
             csrf,
         }
     }
+}
+
+/// Begins a transaction in which sessions can start. The programs find what it revokes at their next read.
+async fn begin(db: &Db) -> RevokingTx {
+    let mirror = RevocationMirror::new(db, Notifications::new(None));
+    RevokingTx::new(db.begin().await.unwrap(), &mirror)
 }
 
 /// The stored hash of [`PASSWORD`] with the default cost.

@@ -44,7 +44,7 @@ use crate::refresh_tokens::RefreshTokens;
 use crate::token_error::TokenError;
 use access_tokens::Verifier;
 use audit::events::{Event, EventRecorder};
-use audit::revocation::RevocationMirror;
+use audit::revocation::{RevocationMirror, RevokingTx};
 use dpop::Proofs;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
@@ -136,16 +136,13 @@ impl Grants {
     /// Revokes a family, whose code or refresh token was used twice, and records the event of this use. On return the revocation is
     /// durable, and this process accepts none of the family's access tokens.
     async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         let family = Selection::Family(id);
-        let announcement =
-            refresh_families::revoke_repeatedly(&mut tx, family, EndReason::UsedTwice, &self.events, context)
-                .await?;
+        refresh_families::revoke_repeatedly(&mut tx, family, EndReason::UsedTwice, &self.events, context)
+            .await?;
         // A client of one user can cause this in any number: it gets a code, and uses it twice.
         self.events.record_in(&mut tx, cause, context).await?;
-        tx.commit().await?;
-        self.revocations.announce(announcement).await;
-        Ok(())
+        tx.commit().await
     }
 }
 

@@ -11,6 +11,7 @@ pub use mirror::RevocationMirror;
 
 use foundation::clock::Timestamp;
 use std::fmt::Display;
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_one, sql};
@@ -93,11 +94,12 @@ impl Kind {
     }
 }
 
-/// A revocation that the caller's transaction wrote and that other processes do not know yet. Pass it to
-/// [`RevocationMirror::announce`] after the commit; drop it if the transaction is rolled back.
+/// A transaction that can revoke access tokens. Its commit announces the revocations that were written in it. If it is dropped, it is rolled
+/// back, and nothing is announced.
 #[derive(Debug)]
-#[must_use = "announce the revocation after the commit: RevocationMirror::announce"]
-pub struct PendingAnnouncement {
+pub struct RevokingTx {
+    tx: Tx,
+    mirror: RevocationMirror,
     revocations: Vec<Revocation>,
 }
 
@@ -123,17 +125,40 @@ impl Revocation {
     }
 }
 
-impl PendingAnnouncement {
-    /// Returns the announcement of a transaction that revoked nothing.
-    pub const fn none() -> Self {
+impl RevokingTx {
+    /// Makes `tx` a transaction that can revoke. `mirror` announces its revocations.
+    pub fn new(tx: Tx, mirror: &RevocationMirror) -> Self {
         Self {
+            tx,
+            mirror: mirror.clone(),
             revocations: Vec::new(),
         }
     }
 
-    /// Returns whether the transaction revoked nothing.
-    pub const fn is_empty(&self) -> bool {
-        self.revocations.is_empty()
+    /// Returns whether anything was revoked in this transaction.
+    pub const fn has_revoked(&self) -> bool {
+        !self.revocations.is_empty()
+    }
+
+    /// Commits the transaction, as [`Tx::commit`] does, then announces its revocations to every process. A failed commit announces none.
+    pub async fn commit(self) -> Result<(), Error> {
+        self.tx.commit().await?;
+        self.mirror.announce(&self.revocations).await;
+        Ok(())
+    }
+}
+
+impl Deref for RevokingTx {
+    type Target = Tx;
+
+    fn deref(&self) -> &Tx {
+        &self.tx
+    }
+}
+
+impl DerefMut for RevokingTx {
+    fn deref_mut(&mut self) -> &mut Tx {
+        &mut self.tx
     }
 }
 
@@ -145,28 +170,23 @@ pub fn epoch_subject(id: impl Display, epoch: i64) -> String {
 /// Revokes, in the caller's transaction, all access tokens of a user or a client that belong to this epoch: `kind` is
 /// [`Kind::User`] or [`Kind::Client`], and `id` is that of the user or the client. The caller has begun the next epoch.
 pub async fn revoke_epoch(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     kind: Kind,
     id: impl Display,
     epoch: i64,
     now: Timestamp,
-) -> Result<PendingAnnouncement, Error> {
+) -> Result<(), Error> {
     revoke(tx, Revocation::new(kind, epoch_subject(id, epoch), now), None).await
 }
 
 /// Revokes, in the caller's transaction, the access tokens of the refresh token families with these ids.
-pub async fn revoke_families(
-    tx: &mut Tx,
-    ids: Vec<String>,
-    now: Timestamp,
-) -> Result<PendingAnnouncement, Error> {
+pub async fn revoke_families(tx: &mut RevokingTx, ids: Vec<String>, now: Timestamp) -> Result<(), Error> {
     let sql = tx.on().choose(REVOKE_FAMILIES_SQLITE, REVOKE_FAMILIES_POSTGRES);
     let json = serde_json::json!(ids).to_string();
     execute!(tx.on(), sql, json, now, Kind::Family.expires_at(now))?;
     let revocations = ids.into_iter().map(|id| Revocation::new(Kind::Family, id, now));
-    Ok(PendingAnnouncement {
-        revocations: revocations.collect(),
-    })
+    tx.revocations.extend(revocations);
+    Ok(())
 }
 
 /// Returns whether this client has revoked so many single tokens that have not expired, 1,000, that it must end the families of further
@@ -186,12 +206,12 @@ pub async fn has_revoked_many_tokens(tx: &mut Tx, client_id: &str, now: Timestam
 /// Revokes, in the caller's transaction, the access token with this `jti`, which was issued to the client `client_id` and expires at
 /// `expires_at`.
 pub async fn revoke_token(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     jti: &str,
     client_id: &str,
     expires_at: Timestamp,
     now: Timestamp,
-) -> Result<PendingAnnouncement, Error> {
+) -> Result<(), Error> {
     let revocation = Revocation {
         expires_at: expires_at.after(CLOCK_ALLOWANCE),
         ..Revocation::new(Kind::Jti, jti.to_owned(), now)
@@ -201,16 +221,12 @@ pub async fn revoke_token(
 
 /// Revokes, in the caller's transaction, all access tokens signed by this key. The revocation never expires, because
 /// a holder of a copied key can sign new tokens at any time.
-pub async fn revoke_key(tx: &mut Tx, kid: &str, now: Timestamp) -> Result<PendingAnnouncement, Error> {
+pub async fn revoke_key(tx: &mut RevokingTx, kid: &str, now: Timestamp) -> Result<(), Error> {
     revoke(tx, Revocation::new(Kind::Key, kid.to_owned(), now), None).await
 }
 
 /// Writes the row of a revocation, with the client whose single token it revokes.
-async fn revoke(
-    tx: &mut Tx,
-    revocation: Revocation,
-    client_id: Option<&str>,
-) -> Result<PendingAnnouncement, Error> {
+async fn revoke(tx: &mut RevokingTx, revocation: Revocation, client_id: Option<&str>) -> Result<(), Error> {
     execute!(
         tx.on(),
         REVOKE,
@@ -220,9 +236,8 @@ async fn revoke(
         revocation.expires_at,
         client_id,
     )?;
-    Ok(PendingAnnouncement {
-        revocations: vec![revocation],
-    })
+    tx.revocations.push(revocation);
+    Ok(())
 }
 
 /// Deletes expired revocations and returns their number.

@@ -13,7 +13,7 @@ use crate::users::{self, NewUser, User, changes};
 use crate::{administrators, mailed_tokens, passkeys, second_factor};
 use audit::events::{Event, EventName, pseudonyms};
 use audit::mail::Notice;
-use audit::revocation::PendingAnnouncement;
+use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use std::time::Duration;
 use storage::db::{self, Tx};
@@ -92,19 +92,17 @@ pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Res
 
 /// Verifies the credentials of the session's user, or the recent sign-in if `presented` is `None`, and deletes their account. An anonymized
 /// row of `users` remains, and the security events remain under a [pseudonym](pseudonyms). Returns the open transaction, in which the
-/// caller can delete the user's other data and which it must commit, and the announcement to pass to
-/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit. Fails with [`Error::Credentials`] if the
-/// credentials are not verified, if they change meanwhile or if the session ends meanwhile, and with [`Error::LastAdministrator`] for the
-/// last active administrator.
+/// caller can delete the user's other data and which it must commit. Fails with [`Error::Credentials`] if the credentials are not verified,
+/// if they change meanwhile or if the session ends meanwhile, and with [`Error::LastAdministrator`] for the last active administrator.
 pub async fn delete(
     identity: &Identity,
     session: &Session,
     presented: Option<&PresentedCredentials>,
     context: &RequestContext,
-) -> Result<(Tx, PendingAnnouncement), Error> {
+) -> Result<RevokingTx, Error> {
     let (user, required) = (&session.user, RequiredFactors::All);
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     if !changes::anonymize(&mut tx, &verified, context.now).await? {
         drop(tx);
         let stored = users::credentials_by_id(&identity.db, user.id).await?;
@@ -118,7 +116,7 @@ pub async fn delete(
     // Sessions come before consents, because the exchange of an authorization code locks them in this order.
     sessions::end_all(&mut tx, user.id, None, EndReason::AccountDeleted, context.now).await?;
     consents::delete_all(&mut tx, user.id).await?;
-    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::AccountDeleted, context).await?;
+    sign_out_everywhere(&mut tx, user.id, EndReason::AccountDeleted, context).await?;
     second_factor::delete(&mut tx, user.id).await?;
     passkeys::delete_all(&mut tx, user.id, context).await?;
     mailed_tokens::delete_all(&mut tx, user.id).await?;
@@ -132,5 +130,5 @@ pub async fn delete(
     let pseudonym = pseudonyms::pseudonym(&identity.account_key, user.id);
     pseudonyms::replace(&mut tx, user.id, pseudonym).await?;
     changes::mark_deleted(&mut tx, user.id, context.now).await?;
-    Ok((tx, announcement))
+    Ok(tx)
 }

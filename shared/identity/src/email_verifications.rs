@@ -13,7 +13,7 @@ use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, User};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice};
-use audit::revocation::PendingAnnouncement;
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -185,7 +185,7 @@ pub async fn confirm(
         None => return Err(Error::PasswordMissing(Box::new(mailed))),
     }
 
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     let update = users::set_email(
         &mut tx,
         mailed.user.id,
@@ -205,20 +205,15 @@ pub async fn confirm(
     if let Some(session) = session {
         credential_check::hold_session(&mut tx, session, context).await?;
     }
-    let announcement = if mailed.is_change() {
-        Some(finish_change(identity, &mut tx, &mailed, context).await?)
+    if mailed.is_change() {
+        finish_change(identity, &mut tx, &mailed, context).await?;
     } else {
         Event::success(EventName::EmailVerified)
             .user(mailed.user.id)
             .record(&mut tx, context)
             .await?;
-        None
-    };
-    tx.commit().await?;
-    if let Some(announcement) = announcement {
-        identity.revocations.announce(announcement).await;
     }
-    Ok(())
+    Ok(tx.commit().await?)
 }
 
 /// Verifies the password of a link's user, under the limits of failed sign-ins. The bearer of the link does not learn whether there is one.
@@ -239,12 +234,12 @@ async fn verify_password(
 /// Ends the sign-ins of a user whose address changed, and mails a notice to the former address.
 async fn finish_change(
     identity: &Identity,
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     mailed: &MailedToken,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, db::Error> {
+) -> Result<(), db::Error> {
     let user = &mailed.user;
-    let announcement = sign_out_everywhere(tx, user.id, EndReason::EmailChanged, context).await?;
+    sign_out_everywhere(tx, user.id, EndReason::EmailChanged, context).await?;
     Event::success(EventName::EmailChange)
         .user(user.id)
         .record(tx, context)
@@ -253,8 +248,7 @@ async fn finish_change(
         to: &mailed.mailed_to,
     };
     let mails = &identity.mails;
-    mails.send_notice(tx, user.recipient(), notice, context).await?;
-    Ok(announcement)
+    mails.send_notice(tx, user.recipient(), notice, context).await
 }
 
 /// Creates a verification token and mails the link that contains it.

@@ -12,7 +12,7 @@ use crate::services::{Identity, SessionLifetimes};
 use crate::sessions::{self, Session};
 use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
-use audit::revocation::PendingAnnouncement;
+use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -85,20 +85,21 @@ async fn begin_session_of(
 /// of the browser's previous session, which goes on or ends as in [`login`].
 pub(crate) async fn begin_session(
     identity: &Identity,
-    mut tx: Tx,
+    tx: Tx,
     user: User,
     methods: AuthenticationMethods,
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, db::Error> {
+    let mut tx = RevokingTx::new(tx, &identity.revocations);
     let lifetimes = identity.session_lifetimes;
     let renewed = match former {
         Some(former) => sessions::renew(&mut tx, former, user.id, methods, lifetimes, context).await?,
         None => None,
     };
     // Either way the `sid` is new, which prevents session fixation.
-    let (sid, announcements) = match renewed {
-        Some(sid) => (sid, Vec::new()),
+    let sid = match renewed {
+        Some(sid) => sid,
         None => replace_session(&mut tx, user.id, methods, former, lifetimes, context).await?,
     };
     let mut event = Event::success(EventName::LoginSuccess).user(user.id);
@@ -107,36 +108,27 @@ pub(crate) async fn begin_session(
     }
     event.record(&mut tx, context).await?;
     tx.commit().await?;
-    for announcement in announcements {
-        identity.revocations.announce(announcement).await;
-    }
     Ok(NewSession { user, sid })
 }
 
-/// Starts a session of the user, in the place of the session with the `sid` `former`. Returns the new `sid`, and the revocations to
-/// announce after the commit.
+/// Starts a session of the user, in the place of the session with the `sid` `former`. Returns the new `sid`.
 async fn replace_session(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     user_id: i64,
     methods: AuthenticationMethods,
     former: Option<&Secret>,
     lifetimes: SessionLifetimes,
     context: &RequestContext,
-) -> Result<(Secret, Vec<PendingAnnouncement>), db::Error> {
+) -> Result<Secret, db::Error> {
     let ended = match former {
         Some(former) => sessions::end_by_sid(tx, former, context.now).await?,
         None => None,
     };
-    let of_former = match ended {
-        Some(id) => {
-            let selection = Selection::OfSession(id);
-            Some(refresh_families::revoke(tx, selection, EndReason::SignedOut, context).await?)
-        }
-        None => None,
-    };
-    let (sid, mut announcements) = sessions::start(tx, user_id, methods, lifetimes, context).await?;
-    announcements.extend(of_former);
-    Ok((sid, announcements))
+    if let Some(id) = ended {
+        let selection = Selection::OfSession(id);
+        refresh_families::revoke(tx, selection, EndReason::SignedOut, context).await?;
+    }
+    sessions::start(tx, user_id, methods, lifetimes, context).await
 }
 
 /// Verifies the captcha, if one is required, and the credentials of a sign-in. Returns the stored credentials that they
@@ -188,15 +180,13 @@ async fn renew_hash(identity: &Identity, password: Password, verified: &StoredCr
 
 /// Ends a session, and revokes the refresh families of first-party clients that were created in it.
 pub async fn logout(identity: &Identity, session: &Session, context: &RequestContext) -> Result<(), Error> {
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     sessions::end(&mut tx, session.id, context.now).await?;
     let selection = Selection::OfSession(session.id);
-    let announcement = refresh_families::revoke(&mut tx, selection, EndReason::SignedOut, context).await?;
+    refresh_families::revoke(&mut tx, selection, EndReason::SignedOut, context).await?;
     Event::success(EventName::Logout)
         .user(session.user.id)
         .record(&mut tx, context)
         .await?;
-    tx.commit().await?;
-    identity.revocations.announce(announcement).await;
-    Ok(())
+    Ok(tx.commit().await?)
 }

@@ -11,6 +11,7 @@ use crate::totp::{self, Enrollment};
 use crate::users::{self, User, changes};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
+use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use storage::db::{self, Tx};
@@ -94,11 +95,11 @@ pub async fn confirm(
     };
     let step = credential_check::count_attempt(identity, user, context, verification).await?;
 
-    let mut tx = db.begin().await?;
+    let mut tx = RevokingTx::new(db.begin().await?, &identity.revocations);
     // Locks the user's row before the session's, in the order of every function that ends sessions.
     changes::lock(&mut tx, user.id).await?;
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_after_change(&mut tx, session, EndReason::TwoStepOn, context).await?;
+    sign_out_after_change(&mut tx, session, EndReason::TwoStepOn, context).await?;
     if !totp::confirm(&mut tx, user.id, &pending, step, context.now).await? {
         return Err(Error::NotEnabled);
     }
@@ -111,7 +112,6 @@ pub async fn confirm(
         .send_notice(&mut tx, user.recipient(), Notice::MfaEnabled, context)
         .await?;
     tx.commit().await?;
-    identity.revocations.announce(announcement).await;
     Ok((codes, sid))
 }
 
@@ -131,18 +131,17 @@ pub async fn disable(
     }
     let required = RequiredFactors::All;
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_after_change(&mut tx, session, EndReason::TwoStepOff, context).await?;
+    sign_out_after_change(&mut tx, session, EndReason::TwoStepOff, context).await?;
     if !remove(&mut tx, &identity.mails, user, context).await? {
         return Err(Error::NotEnabled);
     }
     let sid = sessions::replace(&mut tx, session, session.methods.without_code(), context).await?;
     tx.commit().await?;
-    identity.revocations.announce(announcement).await;
     Ok(sid)
 }
 

@@ -24,6 +24,7 @@ use crate::sign_out::sign_out_after_change;
 use crate::users;
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -189,7 +190,7 @@ pub async fn remove(
 ) -> Result<Removal, credential_check::Error> {
     let (user, required) = (&session.user, RequiredFactors::All);
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     let locked = users::lock(&mut tx, &verified).await?;
     locked.ok_or(credential_check::Error::SignedOut)?;
     credential_check::hold_session(&mut tx, session, context).await?;
@@ -200,7 +201,7 @@ pub async fn remove(
     if verified.password_hash.is_none() && fetch_optional!(tx.on(), (i64,), FIND_USED, user.id)?.is_none() {
         return Ok(Removal::OnlyWayToSignIn);
     }
-    let announcement = sign_out_after_change(&mut tx, session, EndReason::PasskeyRemoved, context).await?;
+    sign_out_after_change(&mut tx, session, EndReason::PasskeyRemoved, context).await?;
     let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
     let event = Event::success(EventName::PasskeyRemoved).user(user.id);
     let event = event.detail(format!("passkey {id}"));
@@ -210,7 +211,6 @@ pub async fn remove(
         .send_notice(&mut tx, user.recipient(), Notice::PasskeyRemoved, context)
         .await?;
     tx.commit().await?;
-    identity.revocations.announce(announcement).await;
     Ok(Removal::Removed(sid))
 }
 

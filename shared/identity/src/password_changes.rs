@@ -10,6 +10,7 @@ use crate::sign_out::sign_out_after_change;
 use crate::users;
 use audit::events::{Event, EventName};
 use audit::mail::Notice;
+use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use storage::db;
@@ -50,21 +51,19 @@ pub async fn change_password(
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
     let hash = identity.passwords.hash(new).await?;
 
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
         return Err(credential_check::Error::WrongCredentials);
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let announcement = sign_out_after_change(&mut tx, session, EndReason::PasswordChanged, context).await?;
+    sign_out_after_change(&mut tx, session, EndReason::PasswordChanged, context).await?;
     let event = Event::success(EventName::PasswordChange).user(verified.id);
     event.record(&mut tx, context).await?;
     let (mails, to) = (&identity.mails, session.user.recipient());
     mails
         .send_notice(&mut tx, to, Notice::PasswordChanged, context)
         .await?;
-    tx.commit().await?;
-    identity.revocations.announce(announcement).await;
-    Ok(())
+    Ok(tx.commit().await?)
 }
 
 /// Returns whether the user may [remove the password](remove_password). The sign-in with a passkey shows that the passkey works, and the
@@ -88,14 +87,14 @@ pub async fn remove_password(
     if !can_remove_password(session) {
         return Err(RemovalError::NotReady);
     }
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     let locked = users::lock(&mut tx, &verified).await?;
     locked.ok_or(credential_check::Error::SignedOut)?;
     credential_check::hold_session(&mut tx, session, context).await?;
     if !users::remove_password(&mut tx, verified.id, context.now).await? {
         return Err(RemovalError::NotReady);
     }
-    let announcement = sign_out_after_change(&mut tx, session, EndReason::PasswordRemoved, context).await?;
+    sign_out_after_change(&mut tx, session, EndReason::PasswordRemoved, context).await?;
     let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
     let event = Event::success(EventName::PasswordRemoved).user(verified.id);
     event.record(&mut tx, context).await?;
@@ -104,6 +103,5 @@ pub async fn remove_password(
         .send_notice(&mut tx, to, Notice::PasswordRemoved, context)
         .await?;
     tx.commit().await?;
-    identity.revocations.announce(announcement).await;
     Ok(sid)
 }

@@ -11,6 +11,7 @@ use crate::users::{self, changes};
 use crate::{passkeys, second_factor, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Link, Notice, Recipient};
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -96,7 +97,7 @@ pub async fn confirm(
     identity.passwords.check_against_email(&new, &mailed.user.email)?;
     let hash = identity.passwords.hash(new).await?;
 
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
     let (user, mailed_to) = (&mailed.user, &mailed.mailed_to_key);
     let is_first_proof = users::verify_email(&mut tx, user.id, mailed_to).await?;
     let is_set = users::reset_password(&mut tx, user.id, mailed_to, &hash, now).await?;
@@ -108,7 +109,7 @@ pub async fn confirm(
     }
     // Somebody else may have added them: they would sign in as before.
     let had_passkeys = passkeys::delete_all(&mut tx, user.id, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::PasswordReset, context).await?;
+    sign_out_everywhere(&mut tx, user.id, EndReason::PasswordReset, context).await?;
     // The mailed token proves the user's identity, so a lockout need not last any longer.
     changes::unlock(&mut tx, user.id, now).await?;
     Event::success(EventName::PasswordReset)
@@ -124,9 +125,7 @@ pub async fn confirm(
     mails
         .send_notice(&mut tx, to, Notice::PasswordReset { had_passkeys }, context)
         .await?;
-    tx.commit().await?;
-    identity.revocations.announce(announcement).await;
-    Ok(())
+    Ok(tx.commit().await?)
 }
 
 /// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the exchange of an

@@ -12,7 +12,7 @@ use crate::authority::Authority;
 use crate::end_reason::EndReason;
 use crate::services::SessionLifetimes;
 use crate::users::{User, UserRow};
-use audit::revocation::PendingAnnouncement;
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
@@ -115,29 +115,25 @@ impl Session {
 }
 
 /// Starts a session of a user who signed in by these methods just now. If the user has more than 100 now, ends the one that has been
-/// unused for the longest time. Returns the new `sid`, and the revocations to announce after the commit. The caller has locked the
-/// user's row.
+/// unused for the longest time. Returns the new `sid`. The caller has locked the user's row.
 pub async fn start(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     user_id: i64,
     methods: AuthenticationMethods,
     lifetimes: SessionLifetimes,
     context: &RequestContext,
-) -> Result<(Secret, Vec<PendingAnnouncement>), Error> {
+) -> Result<Secret, Error> {
     let signed_in = SignIn {
         at: context.now,
         methods,
     };
     let expires_at = context.now.after(lifetimes.absolute);
     let (sid, inserted) = insert(tx, user_id, signed_in, expires_at, context).await?;
-    let announcements = match inserted.is_beyond {
-        true => {
-            let (others, reason) = (MAX_PER_USER - 1, EndReason::NewerSignIns);
-            end_others(tx, user_id, inserted.id, others, reason, context).await?
-        }
-        false => Vec::new(),
-    };
-    Ok((sid, announcements))
+    if inserted.is_beyond {
+        let (others, reason) = (MAX_PER_USER - 1, EndReason::NewerSignIns);
+        end_others(tx, user_id, inserted.id, others, reason, context).await?;
+    }
+    Ok(sid)
 }
 
 /// Renews the session with the `sid` `former` if it is one of this user, who signed in again by these methods just now: it gets

@@ -5,20 +5,19 @@ use crate::grants::refresh_families;
 use crate::mailed_tokens;
 use crate::sessions::{self, Session};
 use crate::users::changes;
-use audit::revocation::PendingAnnouncement;
+use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
-use storage::db::{Error, Tx};
+use storage::db::Error;
 
 /// Ends every session, refresh token and access token of a user for this reason, every unused mailed link and every sign-in in
 /// progress. Called by every change of the password, the second factor, the address or the role, when an account is
-/// disabled or deleted, and when an administrator signs the user out. Call
-/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+/// disabled or deleted, and when an administrator signs the user out.
 pub(crate) async fn sign_out_everywhere(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     user_id: i64,
     reason: EndReason,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
+) -> Result<(), Error> {
     sign_out(tx, user_id, None, reason, context).await
 }
 
@@ -26,21 +25,21 @@ pub(crate) async fn sign_out_everywhere(
 /// sign-in page of other browsers ascribes to another device. If the browser of this session does not receive the answer, its sign-in page
 /// says that the change was made there.
 pub(crate) async fn sign_out_after_change(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     session: &Session,
     reason: EndReason,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
+) -> Result<(), Error> {
     sign_out(tx, session.user.id, Some(session.id), reason, context).await
 }
 
 async fn sign_out(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     user_id: i64,
     changed_in: Option<i64>,
     reason: EndReason,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
+) -> Result<(), Error> {
     let ended = changes::end_epoch(tx, user_id, reason, context.now).await?;
     sessions::end_all(tx, user_id, changed_in, reason, context.now).await?;
     mailed_tokens::delete_unused(tx, user_id).await?;

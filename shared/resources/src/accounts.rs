@@ -75,14 +75,12 @@ pub async fn delete(
     presented: Option<&PresentedCredentials>,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let (mut tx, announcement) = accounts::delete(identity, session, presented, context).await?;
+    let mut tx = accounts::delete(identity, session, presented, context).await?;
     let user_id = session.user.id;
     if !erase_batch(&mut tx, user_id, ERASED_AT_ONCE, context.now).await? {
         execute!(tx.on(), ADD_UNFINISHED, user_id)?;
     }
-    tx.commit().await?;
-    identity.revocations.announce(announcement).await;
-    Ok(())
+    Ok(tx.commit().await?)
 }
 
 /// Erases what [`delete`] left, in small transactions with pauses. Stops if another process does the same. Fails if the database does;

@@ -3,7 +3,7 @@
 
 use super::{COOKIE_RETRY_WINDOW, Error, RegistrationFlaw, default_part, rules};
 use audit::events::{Event, EventName};
-use audit::revocation::{PendingAnnouncement, RevocationMirror};
+use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
@@ -81,16 +81,15 @@ pub async fn disable(
     id: &str,
     context: &RequestContext,
 ) -> Result<Client, Error> {
-    let mut tx = begin(db, context).await?;
+    let mut tx = RevokingTx::new(begin(db, context).await?, revocations);
     let mut client = lock(&mut tx, id).await?;
     if client.disabled_at.is_some() {
         return Ok(client);
     }
     client.disabled_at = Some(context.now);
-    let announcement = end_tokens(&mut tx, &mut client, context).await?;
+    end_tokens(&mut tx, &mut client, context).await?;
     save(&mut tx, &client, EventName::ClientDisabled, context).await?;
     tx.commit().await?;
-    revocations.announce(announcement).await;
     Ok(client)
 }
 
@@ -117,7 +116,7 @@ pub async fn update(
     changes: ClientChanges,
     context: &RequestContext,
 ) -> Result<Client, Error> {
-    let mut tx = begin(db, context).await?;
+    let mut tx = RevokingTx::new(begin(db, context).await?, revocations);
     let mut client = lock(&mut tx, id).await?;
     if client.has_document() {
         let reason =
@@ -131,13 +130,11 @@ pub async fn update(
     }
     changes.apply(&mut client);
     rules::check(&client, issuer)?;
-    let announcement = match client.scope.covers(former_scope) {
-        true => PendingAnnouncement::none(),
-        false => end_tokens(&mut tx, &mut client, context).await?,
-    };
+    if !client.scope.covers(former_scope) {
+        end_tokens(&mut tx, &mut client, context).await?;
+    }
     save(&mut tx, &client, EventName::ClientUpdated, context).await?;
     tx.commit().await?;
-    revocations.announce(announcement).await;
     Ok(client)
 }
 
@@ -224,10 +221,10 @@ async fn save(
 
 /// Ends every code, refresh token and access token of a client. The caller has locked the client and saves it afterwards.
 pub(crate) async fn end_tokens(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     client: &mut Client,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, db::Error> {
+) -> Result<(), db::Error> {
     let ended = client.epoch;
     client.epoch += 1;
     refresh_families::revoke_all_of_client(tx, &client.id, ended, context).await

@@ -10,6 +10,7 @@ use crate::codes::{self, ExchangeError, ExchangedCode, PresentedCode};
 use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
+use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use identity::end_reason::EndReason;
 use identity::grants::clients::Client;
@@ -109,18 +110,10 @@ impl Grants {
             client_id: &new.family.client_id,
             keep,
         };
-        let mut tx = self.db.begin().await?;
-        let announcement = refresh_families::revoke_repeatedly(
-            &mut tx,
-            unused,
-            EndReason::NewerSignIns,
-            &self.events,
-            context,
-        )
-        .await?;
-        tx.commit().await?;
-        self.revocations.announce(announcement).await;
-        Ok(())
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        refresh_families::revoke_repeatedly(&mut tx, unused, EndReason::NewerSignIns, &self.events, context)
+            .await?;
+        tx.commit().await
     }
 
     /// Revokes the family that a used code began, if the code is presented again with the right client,

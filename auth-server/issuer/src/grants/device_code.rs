@@ -7,7 +7,7 @@ use super::{Grants, TokenRequest, TokenResponse};
 use crate::device_requests::{self, ClaimedRequest, State};
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
-use audit::revocation::PendingAnnouncement;
+use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::end_reason::EndReason;
@@ -15,7 +15,7 @@ use identity::grants::clients::Client;
 use identity::grants::consents;
 use identity::grants::refresh_families::{self, Epochs, Family, NewFamily, Selection};
 use identity::users;
-use storage::db::{self, Tx};
+use storage::db;
 
 /// The value of `grant_type` (RFC 8628 §3.4).
 pub const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -92,7 +92,7 @@ impl Grants {
         key: Option<&str>,
         context: &RequestContext,
     ) -> Result<Option<Family>, TokenError> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         let Some(claimed) = device_requests::claim(&mut tx, id, context.now).await? else {
             return Ok(None);
         };
@@ -103,19 +103,18 @@ impl Grants {
             return Err(ENDED);
         }
         let family = begun_family(claimed, role, key);
-        let announcement = self.create_family(&mut tx, &family, context).await?;
+        self.create_family(&mut tx, &family, context).await?;
         tx.commit().await?;
-        self.revocations.announce(announcement).await;
         Ok(Some(family))
     }
 
     /// Stores a new family, and revokes those of the user with the client beyond the maximum that have been unused for the longest time.
     async fn create_family(
         &self,
-        tx: &mut Tx,
+        tx: &mut RevokingTx,
         family: &Family,
         context: &RequestContext,
-    ) -> Result<PendingAnnouncement, db::Error> {
+    ) -> Result<(), db::Error> {
         let new = NewFamily {
             id: &family.id,
             client_id: &family.client_id,

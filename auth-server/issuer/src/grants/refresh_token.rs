@@ -8,6 +8,7 @@ use super::tokens::TokenGrant;
 use super::{Grants, TokenRequest, TokenResponse};
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
@@ -146,11 +147,10 @@ impl Grants {
         {
             return Ok(family);
         }
-        let mut tx = self.db.begin().await?;
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         let (selection, reason) = (Selection::Family(&family.id), EndReason::RedirectUriRemoved);
-        let announcement = refresh_families::revoke(&mut tx, selection, reason, context).await?;
+        refresh_families::revoke(&mut tx, selection, reason, context).await?;
         tx.commit().await?;
-        self.revocations.announce(announcement).await;
         Err(TokenError::InvalidRefreshToken {
             end: Some(End::new(reason, context.now)),
             is_useless: false,

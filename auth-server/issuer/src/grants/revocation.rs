@@ -4,13 +4,13 @@ use super::Grants;
 use crate::token_error::TokenError;
 use access_tokens::Error as VerificationError;
 use audit::events::{Event, EventName};
-use audit::revocation::{self, PendingAnnouncement};
+use audit::revocation::{self, RevokingTx};
 use foundation::context::RequestContext;
 use identity::end_reason::EndReason;
 use identity::grants::clients::Client;
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
-use storage::db::{self, Tx};
+use storage::db;
 
 const OF_ANOTHER_CLIENT: TokenError =
     TokenError::InvalidGrant("the token was issued to another client, which alone may revoke it");
@@ -42,20 +42,18 @@ impl Grants {
             Some(found) if found.end.is_none() => {}
             _ => return Ok(()),
         }
-        let mut tx = self.db.begin().await?;
-        let announcement = self.revoke_for_app(&mut tx, family_id, context).await?;
-        tx.commit().await?;
-        self.revocations.announce(announcement).await;
-        Ok(())
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        self.revoke_for_app(&mut tx, family_id, context).await?;
+        Ok(tx.commit().await?)
     }
 
-    /// Revokes a family because its client asked for it. Returns the revocation to announce after the commit.
+    /// Revokes a family because its client asked for it.
     async fn revoke_for_app(
         &self,
-        tx: &mut Tx,
+        tx: &mut RevokingTx,
         family_id: &str,
         context: &RequestContext,
-    ) -> Result<PendingAnnouncement, db::Error> {
+    ) -> Result<(), db::Error> {
         let (selection, reason) = (Selection::Family(family_id), EndReason::RevokedByApp);
         refresh_families::revoke_repeatedly(tx, selection, reason, &self.events, context).await
     }
@@ -72,25 +70,21 @@ impl Grants {
             Err(VerificationError::Invalid(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let mut tx = self.db.begin().await?;
-        let mut announcement = PendingAnnouncement::none();
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         if let Some(family_id) = token.grant_id()
             && revocation::has_revoked_many_tokens(&mut tx, &client.id, context.now).await?
         {
-            announcement = self.revoke_for_app(&mut tx, family_id, context).await?;
+            self.revoke_for_app(&mut tx, family_id, context).await?;
         }
-        if announcement.is_empty() {
+        if !tx.has_revoked() {
             let (jti, expires_at) = (&token.jti, token.expires_at);
-            announcement =
-                revocation::revoke_token(&mut tx, jti, &client.id, expires_at, context.now).await?;
+            revocation::revoke_token(&mut tx, jti, &client.id, expires_at, context.now).await?;
             let event = Event::success(EventName::TokenRevoked)
                 .user(token.user_id())
                 .client(&client.id)
                 .detail(format!("access token {jti}"));
             self.events.record_in(&mut tx, event, context).await?;
         }
-        tx.commit().await?;
-        self.revocations.announce(announcement).await;
-        Ok(())
+        Ok(tx.commit().await?)
     }
 }

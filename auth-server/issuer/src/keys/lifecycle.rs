@@ -7,7 +7,7 @@ use super::master_keys::MasterKeys;
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
 use super::{Error, installation_secret, keyring};
-use audit::revocation::{self, PendingAnnouncement, RevocationMirror};
+use audit::revocation::{self, RevocationMirror, RevokingTx};
 use foundation::clock;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -109,8 +109,7 @@ impl KeyStore {
             }
             let keys = self.published().await?;
             let new = self.generate(&keys).await?;
-            if let Some(revocation) = self.replace_compromised(&key, &keys, &new, context).await? {
-                self.revocations.announce(revocation).await;
+            if self.replace_compromised(&key, &keys, &new, context).await? {
                 return self.announce(Outcome::Discarded, Some(kid), context).await;
             }
         }
@@ -230,21 +229,21 @@ impl KeyStore {
     }
 
     /// Deletes a compromised key, revokes its tokens, and activates and stages its successors, in one transaction.
-    /// Returns the announcement of the revocation, or `None`, without a change, if the states of the keys differ from
-    /// those in `keys`.
+    /// Returns false, without a change, if the states of the keys differ from those in `keys`.
     async fn replace_compromised(
         &self,
         key: &Key,
         keys: &[Key],
         new: &NewKey,
         context: &RequestContext,
-    ) -> Result<Option<PendingAnnouncement>, Error> {
+    ) -> Result<bool, Error> {
         let context = context.at_present();
-        let (mut tx, sealing_key) = self.begin_staging(&context).await?;
+        let (tx, sealing_key) = self.begin_staging(&context).await?;
+        let mut tx = RevokingTx::new(tx, &self.revocations);
         if !table::discard(&mut tx, key, &context).await? {
-            return Ok(None);
+            return Ok(false);
         }
-        let announcement = revocation::revoke_key(&mut tx, &key.kid, context.now).await?;
+        revocation::revoke_key(&mut tx, &key.kid, context.now).await?;
         if key.state == State::Active {
             let staged = in_state(keys, State::Staged).map(|staged| staged.kid.as_str());
             if staged.is_none() {
@@ -252,13 +251,13 @@ impl KeyStore {
             }
             let successor = staged.unwrap_or(&new.kid);
             if !unless_conflict(table::activate_early(&mut tx, successor, &context).await)? {
-                return Ok(None);
+                return Ok(false);
             }
         }
         // Has no effect if a key is staged, and none if the new key has become the successor.
         table::stage(&mut tx, new, sealing_key, self.max_age, &context).await?;
         tx.commit().await?;
-        Ok(Some(announcement))
+        Ok(true)
     }
 
     /// Notifies every process of a change. Returns the change with the keys after it.

@@ -4,7 +4,7 @@ use super::metadata::ClientMetadata;
 use super::{ClientInformation, Error, Registrations};
 use crate::clients::end_tokens;
 use audit::events::{Event, EventName};
-use audit::revocation::PendingAnnouncement;
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::{self, Secret};
@@ -35,23 +35,21 @@ impl Registrations {
     ) -> Result<ClientInformation, Error> {
         let now = context.now;
         let metadata = ClientMetadata::parse(body);
-        let mut tx = self.db.begin().await?;
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         let present = lock(&mut tx, id, token, now).await?;
         let metadata = metadata?;
         let secret = metadata.check_identity(&present, now)?;
         let (registration, method) = metadata.into_registration(present.id.clone(), &self.issuer)?;
         let (next, _) = self.checked(registration, method, now)?;
         let mut client = merge(&present, next, now)?;
-        let announcement = match client.scope.covers(present.scope) {
-            true => PendingAnnouncement::none(),
-            false => end_tokens(&mut tx, &mut client, context).await?,
-        };
+        if !client.scope.covers(present.scope) {
+            end_tokens(&mut tx, &mut client, context).await?;
+        }
         clients::save(&mut tx, &client).await?;
         // A client can change itself in any number of requests.
         let event = Event::success(EventName::ClientUpdated).client(id);
         self.events.record_in(&mut tx, event, context).await?;
         tx.commit().await?;
-        self.revocations.announce(announcement).await;
         Ok(ClientInformation::new(
             &client,
             &self.issuer,
@@ -63,15 +61,13 @@ impl Registrations {
     /// Deletes a client with its consents, and ends its codes and tokens (RFC 7592 §2.3). Records the event. Fails like
     /// [`find`](Self::find).
     pub async fn delete(&self, id: &str, token: &Secret, context: &RequestContext) -> Result<(), Error> {
-        let mut tx = self.db.begin().await?;
+        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         let mut client = lock(&mut tx, id, token, context.now).await?;
-        let announcement = end_tokens(&mut tx, &mut client, context).await?;
+        end_tokens(&mut tx, &mut client, context).await?;
         registration::delete(&mut tx, id).await?;
         let event = Event::success(EventName::ClientDeleted).client(id);
         event.record(&mut tx, context).await?;
-        tx.commit().await?;
-        self.revocations.announce(announcement).await;
-        Ok(())
+        Ok(tx.commit().await?)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::revocation::list::RevocationList;
 use crate::revocation::list_maintenance::ListMaintenance;
 use crate::revocation::revoked_subjects::RevokedSubjects;
 use crate::revocation::rows::RevocationRows;
-use crate::revocation::{Kind, PendingAnnouncement, Revocation};
+use crate::revocation::{Kind, Revocation};
 use foundation::{clock, time_limits};
 use source::Source;
 use std::sync::Arc;
@@ -125,14 +125,13 @@ impl RevocationMirror {
 
     /// Applies committed revocations: adds them to this mirror and to the list in Redis, and notifies the other processes, which
     /// otherwise find them at their next read.
-    pub async fn announce(&self, announcement: PendingAnnouncement) {
-        let revocations = announcement.revocations;
+    pub(super) async fn announce(&self, revocations: &[Revocation]) {
         if revocations.is_empty() {
             return;
         }
-        self.learn(&revocations);
+        self.learn(revocations);
         if let Some(list) = &self.0.list
-            && let Err(error) = list.add(&revocations).await
+            && let Err(error) = list.add(revocations).await
         {
             tracing::warn!(%error, "cannot add revocations to the list in Redis: an issuer adds them later");
         }

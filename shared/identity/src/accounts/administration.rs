@@ -13,7 +13,7 @@ use crate::users::{NewUser, Role, changes};
 use crate::{mfa, passkeys, sessions};
 use audit::events::{Event, EventName};
 use audit::mail::{Mails, Notice};
-use audit::revocation::RevocationMirror;
+use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::context::{Administrator, RequestContext};
 use foundation::secret::Secret;
 use serde::Serialize;
@@ -72,7 +72,7 @@ pub async fn disable(
     id: i64,
     context: &RequestContext,
 ) -> Result<Account, Error> {
-    let mut tx = begin_change_of(db, id, context).await?;
+    let mut tx = RevokingTx::new(begin_change_of(db, id, context).await?, revocations);
     let Some(account) = changes::disable(&mut tx, id, context.now).await? else {
         drop(tx);
         let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
@@ -81,11 +81,10 @@ pub async fn disable(
             None => Err(Error::LastAdministrator),
         };
     };
-    let announcement = sign_out_everywhere(&mut tx, id, EndReason::AccountDisabled, context).await?;
+    sign_out_everywhere(&mut tx, id, EndReason::AccountDisabled, context).await?;
     let event = Event::success(EventName::UserDisabled).user(id);
     event.record(&mut tx, context).await?;
     tx.commit().await?;
-    revocations.announce(announcement).await;
     Ok(account)
 }
 
@@ -118,18 +117,17 @@ pub async fn set_role(
     if former == role {
         return Ok(account.clone());
     }
-    let mut tx = begin_change_of(db, id, context).await?;
+    let mut tx = RevokingTx::new(begin_change_of(db, id, context).await?, revocations);
     let Some(changed) = changes::set_role(&mut tx, id, role, context.now).await? else {
         drop(tx);
         account::find(db, id).await?.ok_or(Error::NotFound)?;
         return Err(Error::LastAdministrator);
     };
-    let announcement = sign_out_everywhere(&mut tx, id, EndReason::RoleChanged, context).await?;
+    sign_out_everywhere(&mut tx, id, EndReason::RoleChanged, context).await?;
     let detail = format!("{} to {}", former.as_str(), role.as_str());
     let event = Event::success(EventName::RoleChange).user(id).detail(detail);
     event.record(&mut tx, context).await?;
     tx.commit().await?;
-    revocations.announce(announcement).await;
     Ok(changed)
 }
 
@@ -144,9 +142,9 @@ pub async fn set_password(
     password: &HashedPassword,
     context: &RequestContext,
 ) -> Result<Account, Error> {
-    let mut tx = begin_change_of(db, id, context).await?;
+    let mut tx = RevokingTx::new(begin_change_of(db, id, context).await?, revocations);
     // First, because it locks the user's row, as a sign-in with a passkey does before it locks the passkey.
-    let announcement = sign_out_everywhere(&mut tx, id, EndReason::PasswordReplaced, context).await?;
+    sign_out_everywhere(&mut tx, id, EndReason::PasswordReplaced, context).await?;
     // Before the password, because the changed account has the number of passkeys.
     let had_passkeys = passkeys::delete_all(&mut tx, id, context).await?;
     let changed = changes::replace_password(&mut tx, id, password, context.now).await?;
@@ -159,7 +157,6 @@ pub async fn set_password(
         .send_notice(&mut tx, to, Notice::PasswordSet { had_passkeys }, context)
         .await?;
     tx.commit().await?;
-    revocations.announce(announcement).await;
     Ok(changed)
 }
 
@@ -185,8 +182,8 @@ pub async fn reset_mfa(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let user = &account.user;
-    let mut tx = begin_change_of(db, user.id, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, user.id, EndReason::TwoStepReset, context).await?;
+    let mut tx = RevokingTx::new(begin_change_of(db, user.id, context).await?, revocations);
+    sign_out_everywhere(&mut tx, user.id, EndReason::TwoStepReset, context).await?;
     let had_codes = mfa::remove(&mut tx, mails, user, context).await?;
     let had_passkeys = passkeys::delete_all(&mut tx, user.id, context).await?;
     if had_passkeys {
@@ -198,9 +195,7 @@ pub async fn reset_mfa(
     if !had_codes && !had_passkeys {
         return Err(Error::NoSecondFactor);
     }
-    tx.commit().await?;
-    revocations.announce(announcement).await;
-    Ok(())
+    Ok(tx.commit().await?)
 }
 
 /// Ends every session, refresh token and access token of a user, who can sign in again.
@@ -210,13 +205,11 @@ pub async fn sign_out(
     id: i64,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let mut tx = begin_change_of(db, id, context).await?;
-    let announcement = sign_out_everywhere(&mut tx, id, EndReason::SignedOutByAdministrator, context).await?;
+    let mut tx = RevokingTx::new(begin_change_of(db, id, context).await?, revocations);
+    sign_out_everywhere(&mut tx, id, EndReason::SignedOutByAdministrator, context).await?;
     let event = Event::success(EventName::SessionRevoked).user(id);
     event.detail("all sessions").record(&mut tx, context).await?;
-    tx.commit().await?;
-    revocations.announce(announcement).await;
-    Ok(())
+    Ok(tx.commit().await?)
 }
 
 /// Ends a session of any user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if there is none with this id.

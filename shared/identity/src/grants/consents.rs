@@ -7,6 +7,7 @@ use crate::grants::clients::{Client, registration};
 use crate::grants::refresh_families::{self, Selection};
 use crate::services::Identity;
 use audit::events::{Event, EventName};
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
@@ -180,7 +181,7 @@ pub(crate) async fn revoke_by_id(
 /// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns whether
 /// there was a consent.
 async fn end_access(
-    mut tx: Tx,
+    tx: Tx,
     identity: &Identity,
     deleted: Option<(i64, String)>,
     context: &RequestContext,
@@ -188,14 +189,13 @@ async fn end_access(
     let Some((user_id, client_id)) = deleted else {
         return Ok(false);
     };
+    let mut tx = RevokingTx::new(tx, &identity.revocations);
     let selection = Selection::OfUserAndClient(user_id, &client_id);
-    let announcement =
-        refresh_families::revoke(&mut tx, selection, EndReason::ConsentWithdrawn, context).await?;
+    refresh_families::revoke(&mut tx, selection, EndReason::ConsentWithdrawn, context).await?;
     let event = Event::success(EventName::ConsentRevoked).user(user_id);
     let event = event.client(&client_id);
     identity.events.record_in(&mut tx, event, context).await?;
     tx.commit().await?;
-    identity.revocations.announce(announcement).await;
     Ok(true)
 }
 

@@ -5,7 +5,7 @@ use crate::end_reason::EndReason;
 use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
 use audit::events::{Event, EventName};
-use audit::revocation::{PendingAnnouncement, RevocationMirror};
+use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -95,41 +95,39 @@ pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
 }
 
 /// Ends all sessions of a user, for this reason, except the session `kept` and the `others` most recently used ones. Revokes the refresh
-/// families of first-party clients that were created in them. Records an event for each. Returns the revocations to announce after the
-/// commit.
+/// families of first-party clients that were created in them. Records an event for each.
 pub(super) async fn end_others(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     user_id: i64,
     kept: i64,
     others: i64,
     reason: EndReason,
     context: &RequestContext,
-) -> Result<Vec<PendingAnnouncement>, Error> {
+) -> Result<(), Error> {
     let mut ids = fetch_all!(tx.on(), (i64,), OTHERS, user_id, kept, others)?;
     // Two requests that end sessions of a user lock their rows in the same order.
     ids.sort();
-    let mut announcements = Vec::new();
     for (id,) in ids {
-        announcements.extend(end_one(tx, user_id, id, reason, context).await?);
+        end_one(tx, user_id, id, reason, context).await?;
     }
-    Ok(announcements)
+    Ok(())
 }
 
 /// Ends a session of a user for this reason, in a transaction that this function commits, and revokes the refresh families of first-party
 /// clients that were created in it. Returns whether the user has a session with this id.
 pub async fn revoke(
-    mut tx: Tx,
+    tx: Tx,
     revocations: &RevocationMirror,
     user_id: i64,
     id: i64,
     reason: EndReason,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    let Some(announcement) = end_one(&mut tx, user_id, id, reason, context).await? else {
+    let mut tx = RevokingTx::new(tx, revocations);
+    if !end_one(&mut tx, user_id, id, reason, context).await? {
         return Ok(false);
-    };
+    }
     tx.commit().await?;
-    revocations.announce(announcement).await;
     Ok(true)
 }
 
@@ -151,29 +149,26 @@ pub async fn revoke_own(
 /// Ends all sessions of the user of `session` but that one, in a transaction that this function commits, and revokes the refresh families of
 /// first-party clients that were created in them.
 pub async fn revoke_others(
-    mut tx: Tx,
+    tx: Tx,
     revocations: &RevocationMirror,
     session: &Session,
     context: &RequestContext,
 ) -> Result<(), Error> {
+    let mut tx = RevokingTx::new(tx, revocations);
     let (user_id, reason) = (session.user.id, EndReason::SignedOutElsewhere);
-    let announcements = end_others(&mut tx, user_id, session.id, 0, reason, context).await?;
-    tx.commit().await?;
-    for announcement in announcements {
-        revocations.announce(announcement).await;
-    }
-    Ok(())
+    end_others(&mut tx, user_id, session.id, 0, reason, context).await?;
+    tx.commit().await
 }
 
 /// Ends a session of a user for this reason, and revokes the refresh families of first-party clients that were created in it. Records an
-/// event. Returns the revocation to announce after the commit, or `None` if the user has no session with this id.
+/// event. Returns whether the user has a session with this id.
 async fn end_one(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     user_id: i64,
     id: i64,
     reason: EndReason,
     context: &RequestContext,
-) -> Result<Option<PendingAnnouncement>, Error> {
+) -> Result<bool, Error> {
     let (keep, end) = tx.on().choose(
         (Some(KEEP_REASON_OF_ONE_SQLITE), DELETE_ONE_SQLITE),
         (None, END_ONE_POSTGRES),
@@ -184,14 +179,14 @@ async fn end_one(
     }
     let ended = fetch_optional!(tx.on(), (i64,), end, reason_name, now, id, user_id)?;
     if ended.is_none() {
-        return Ok(None);
+        return Ok(false);
     }
     logout_notices::queue_of_session(tx, id, now).await?;
-    let announcement = refresh_families::revoke(tx, Selection::OfSession(id), reason, context).await?;
+    refresh_families::revoke(tx, Selection::OfSession(id), reason, context).await?;
     let event = Event::success(EventName::SessionRevoked).user(user_id);
     let detail = format!("session {id}: {}", reason.in_words());
     event.detail(detail).record(tx, context).await?;
-    Ok(Some(announcement))
+    Ok(true)
 }
 
 /// Ends every session of a user for this reason. The session with the id `changed_in`, in which the user made the change, ends for the reason

@@ -2,7 +2,7 @@
 //! and tokens refer to it like those of every other client.
 
 use audit::events::{Event, EventName};
-use audit::revocation::RevocationMirror;
+use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::grants::clients::{self, Client, Clients};
@@ -152,12 +152,11 @@ impl Snapshots {
                 continue;
             }
             change_in_batches(|limit| async move {
-                let mut tx = self.db.begin().await?;
+                let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
                 let revoked =
                     refresh_families::revoke_of_redirect_uri(&mut tx, &former.id, uri, limit, context);
-                let (count, announcement) = revoked.await?;
+                let count = revoked.await?;
                 tx.commit().await?;
-                self.revocations.announce(announcement).await;
                 Ok(count)
             })
             .await?;

@@ -3,10 +3,10 @@
 use super::is_unrevoked;
 use crate::end_reason::EndReason;
 use audit::events::{Event, EventName, EventRecorder};
-use audit::revocation::{self, Kind, PendingAnnouncement};
+use audit::revocation::{self, Kind, RevokingTx};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use storage::db::{Error, Tx};
+use storage::db::Error;
 use storage::{fetch_all, fetch_one, sql};
 
 /// The assignments of a revocation at the time `$2` for the reason `$3`. The row, which tells the reason, expires a day later: a client can
@@ -122,44 +122,41 @@ struct RevokedRow {
 }
 
 /// Revokes refresh families for this reason, and the access tokens that were issued with them, and records one event for all of them. No
-/// effect if the selection contains no family that is not yet revoked. Call
-/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+/// effect if the selection contains no family that is not yet revoked.
 pub async fn revoke(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     selection: Selection<'_>,
     reason: EndReason,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
-    let (announcement, event) = revoke_selected(tx, selection, reason, context.now).await?;
-    if let Some(event) = event {
-        event.record(tx, context).await?;
+) -> Result<(), Error> {
+    match revoke_selected(tx, selection, reason, context.now).await? {
+        Some(event) => event.record(tx, context).await,
+        None => Ok(()),
     }
-    Ok(announcement)
 }
 
 /// Revokes refresh families as [`revoke`] does. The event is counted if it is not the first of its kind in this minute: for requests that
 /// a client can repeat in any number.
 pub async fn revoke_repeatedly(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     selection: Selection<'_>,
     reason: EndReason,
     events: &EventRecorder,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
-    let (announcement, event) = revoke_selected(tx, selection, reason, context.now).await?;
-    if let Some(event) = event {
-        events.record_in(tx, event, context).await?;
+) -> Result<(), Error> {
+    match revoke_selected(tx, selection, reason, context.now).await? {
+        Some(event) => events.record_in(tx, event, context).await,
+        None => Ok(()),
     }
-    Ok(announcement)
 }
 
 /// Revokes refresh families, and returns the event to record, if there is one.
 async fn revoke_selected(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     selection: Selection<'_>,
     reason: EndReason,
     now: Timestamp,
-) -> Result<(PendingAnnouncement, Option<Event>), Error> {
+) -> Result<Option<Event>, Error> {
     let (by_user_and_client, longest_unused, by_session) = tx.on().choose(
         (
             REVOKE_BY_USER_AND_CLIENT_SQLITE,
@@ -201,7 +198,7 @@ async fn revoke_selected(
         Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now, reason)?,
     };
     let Some(first) = rows.first() else {
-        return Ok((PendingAnnouncement::none(), None));
+        return Ok(None);
     };
     let event = Event::success(EventName::TokenRevoked).user(first.user_id);
     let event = match rows.len() {
@@ -210,19 +207,19 @@ async fn revoke_selected(
     };
     let ids: Vec<String> = rows.into_iter().map(|family| family.id).collect();
     let event = event.detail(format!("grants {}", ids.join(" ")));
-    let announcement = revocation::revoke_families(tx, ids, now).await?;
-    Ok((announcement, Some(event)))
+    revocation::revoke_families(tx, ids, now).await?;
+    Ok(Some(event))
 }
 
 /// Revokes at most `limit` families of a client that began with this redirect URI, and records one event for all of them. Returns
-/// their number. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+/// their number.
 pub async fn revoke_of_redirect_uri(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     client_id: &str,
     redirect_uri: &str,
     limit: i64,
     context: &RequestContext,
-) -> Result<(u64, PendingAnnouncement), Error> {
+) -> Result<u64, Error> {
     let now = context.now;
     let sql = tx
         .on()
@@ -239,51 +236,49 @@ pub async fn revoke_of_redirect_uri(
         limit
     )?;
     if rows.is_empty() {
-        return Ok((0, PendingAnnouncement::none()));
+        return Ok(0);
     }
     let (count, ids) = (rows.len(), rows.into_iter().map(|family| family.id).collect());
-    let announcement = revocation::revoke_families(tx, ids, now).await?;
+    revocation::revoke_families(tx, ids, now).await?;
     let event = Event::success(EventName::TokenRevoked).client(client_id);
     let event = event.detail(format!(
         "{count} grants that began with the redirect URI {redirect_uri}"
     ));
     event.record(tx, context).await?;
-    Ok((count as u64, announcement))
+    Ok(count as u64)
 }
 
 /// Revokes all families and access tokens of a user that belong to this epoch, and records an event. No effect if there is no
 /// such family. The caller has begun the next epoch, and has ended the user's sessions, so that no exchange of a code adds a
-/// family to this epoch. Call [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+/// family to this epoch.
 pub(crate) async fn revoke_all_of_user(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     user_id: i64,
     epoch: i64,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
+) -> Result<(), Error> {
     let (has_family,) = fetch_one!(tx.on(), (bool,), USER_HAS_FAMILY, user_id, epoch)?;
     if !has_family {
-        return Ok(PendingAnnouncement::none());
+        return Ok(());
     }
-    let announcement = revocation::revoke_epoch(tx, Kind::User, user_id, epoch, context.now).await?;
+    revocation::revoke_epoch(tx, Kind::User, user_id, epoch, context.now).await?;
     let event = Event::success(EventName::TokenRevoked).user(user_id);
-    event.detail("all grants").record(tx, context).await?;
-    Ok(announcement)
+    event.detail("all grants").record(tx, context).await
 }
 
 /// Revokes all families and access tokens of a client that belong to this epoch, and records an event if there is such a family.
-/// The caller has begun the next epoch, and has deleted the client's codes, so that no exchange adds a family to this epoch. Call
-/// [`RevocationMirror::announce`](audit::revocation::RevocationMirror::announce) after the commit.
+/// The caller has begun the next epoch, and has deleted the client's codes, so that no exchange adds a family to this epoch.
 pub async fn revoke_all_of_client(
-    tx: &mut Tx,
+    tx: &mut RevokingTx,
     client_id: &str,
     epoch: i64,
     context: &RequestContext,
-) -> Result<PendingAnnouncement, Error> {
-    let announcement = revocation::revoke_epoch(tx, Kind::Client, client_id, epoch, context.now).await?;
+) -> Result<(), Error> {
+    revocation::revoke_epoch(tx, Kind::Client, client_id, epoch, context.now).await?;
     let (has_family,) = fetch_one!(tx.on(), (bool,), CLIENT_HAS_FAMILY, client_id, epoch)?;
-    if has_family {
-        let event = Event::success(EventName::TokenRevoked).client(client_id);
-        event.detail("all grants").record(tx, context).await?;
+    if !has_family {
+        return Ok(());
     }
-    Ok(announcement)
+    let event = Event::success(EventName::TokenRevoked).client(client_id);
+    event.detail("all grants").record(tx, context).await
 }
