@@ -120,7 +120,7 @@ async fn grant(
             (Figure::CodeGrants, tokens)
         }
         "refresh_token" if !is_service => {
-            let tokens = grants.rotate(client, &request, key, context).await?;
+            let tokens = grants.refresh(client, &request, key, context).await?;
             (Figure::RefreshGrants, tokens)
         }
         "client_credentials" if is_service => {

@@ -1,10 +1,9 @@
 //! The client credentials grant (RFC 6749 §4.4), by which a service gets an access token for itself.
 
-use super::requests::parse_scope;
-use super::{Grants, TokenRequest, TokenResponse, oxide};
+use super::requests::{allowed_scope, parse_scope};
+use super::{Grants, TokenRequest, TokenResponse};
 use crate::token_error::TokenError;
 use foundation::context::RequestContext;
-use foundation::scope::Scope;
 use identity::grants::clients::Client;
 use identity::grants::clients::registration::record_first_use;
 use storage::db;
@@ -21,11 +20,10 @@ impl Grants {
         key: Option<&str>,
         context: &RequestContext,
     ) -> Result<TokenResponse, TokenError> {
-        parse_scope(request.scope.as_deref())?;
+        let requested = parse_scope(request.scope.as_deref())?;
         let signer = self.keys.signer(context.now)?;
-        let issue = |scope: Scope| Ok(self.issue_service_token(&signer, client, scope, key, context.now)?);
-        let issued = oxide::client_credentials(client, request.scope.as_deref(), issue).await;
-        let tokens = issued.unwrap_or(Err(TokenError::InvalidScope))?;
+        let scope = allowed_scope(client, requested).ok_or(TokenError::InvalidScope)?;
+        let tokens = self.issue_service_token(&signer, client, scope, key, context.now)?;
         self.record_first_use(client).await?;
         Ok(tokens)
     }

@@ -2,7 +2,7 @@
 //! its user enters on a page of the issuer.
 
 use super::Grants;
-use super::requests::parse_scope;
+use super::requests::{allowed_scope, parse_scope};
 use crate::device_requests::{self, LIFETIME, NewRequest, POLL_INTERVAL, UserCode};
 use crate::token_error::TokenError;
 use aws_lc_rs::hmac;
@@ -115,10 +115,8 @@ impl Grants {
     ) -> Result<DeviceAuthorizationResponse, TokenError> {
         let grant = self.device_authorization_of(client)?;
         self.check_resource(&request.resource)?;
-        let scope = parse_scope(request.scope.as_deref())?.unwrap_or(client.default_scope);
-        if !client.scope.covers(scope) {
-            return Err(TokenError::InvalidScope);
-        }
+        let scope = allowed_scope(client, parse_scope(request.scope.as_deref())?);
+        let scope = scope.ok_or(TokenError::InvalidScope)?;
         grant.count_request(client, context).await?;
         for _ in 0..MAX_TRIES {
             let user_code = UserCode::generate();

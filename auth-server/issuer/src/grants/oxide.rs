@@ -5,14 +5,10 @@
 //! library's errors carry no cause, so each flow keeps the result of that work and returns it.
 
 mod authorization;
-mod client_credentials;
 mod code_exchange;
 mod deferred;
 mod grant;
 mod registrar;
-mod rotation;
 
 pub(super) use authorization::{PendingAuthorization, RequestError, authorize, validate};
-pub(super) use client_credentials::client_credentials;
 pub(super) use code_exchange::exchange_code;
-pub(super) use rotation::{RefreshRequest, rotate};

@@ -1,7 +1,6 @@
 //! The refresh token grant (RFC 6749 §6). Each use rotates the token; a replay revokes its family
 //! (RFC 9700 §4.14.2), unless the client may repeat a refresh.
 
-use super::oxide::{self, RefreshRequest};
 use super::proofs::bound_family_key;
 use super::requests::{parse_scope, required};
 use super::tokens::TokenGrant;
@@ -28,9 +27,10 @@ const INVALID_TOKEN: TokenError = TokenError::InvalidRefreshToken {
 const COOKIE_RACE: Duration = Duration::from_secs(60);
 
 impl Grants {
-    /// Rotates the refresh token of a request. The new tokens are bound to the key with the thumbprint `key`, if it is set. The caller
-    /// has authenticated the client and accepted the proof of the key.
-    pub async fn rotate(
+    /// Rotates the refresh token of a request (RFC 6749 §6). Returns its successor and an access token, whose scope is the requested one or
+    /// that of the family. The new tokens are bound to the key with the thumbprint `key`, if it is set. The caller has authenticated the
+    /// client and accepted the proof of the key. Fails if the token is invalid or the scope exceeds that of the family.
+    pub async fn refresh(
         &self,
         client: &Client,
         request: &TokenRequest,
@@ -39,15 +39,8 @@ impl Grants {
     ) -> Result<TokenResponse, TokenError> {
         let refresh_token = required("refresh_token", request.refresh_token.as_ref())?;
         let scope = parse_scope(request.scope.as_deref())?;
-        // As the state machine compares it with the scope of the family: without names that have no effect.
-        let scope_names = scope.map(|scope| scope.to_string());
-        let request = RefreshRequest {
-            refresh_token,
-            scope: scope_names.as_deref(),
-        };
         // Before the claim: if no key can sign, the client keeps its token.
         let signer = self.keys.signer(context.now)?;
-        let expires_at = context.now.after(self.lifetimes.refresh.idle);
         let id = self.refresh_tokens.verify(refresh_token);
         let id = id.ok_or(TokenError::InvalidRefreshToken {
             end: None,
@@ -59,20 +52,15 @@ impl Grants {
             client_id: &client.id,
             dpop_jkt: bound_family_key(client, key),
         };
-        let claim = self.claim_generation(client, presented, scope, context);
-        let issue = |family: &Family| {
-            let grant = TokenGrant {
-                family,
-                scope: scope.unwrap_or(family.scope),
-                // OpenID Connect Core §12.2: an ID token of a refresh has no nonce.
-                nonce: None,
-                key,
-            };
-            Ok(self.issue_tokens(&signer, &grant, context.now)?)
+        let family = self.claim_generation(client, presented, scope, context).await?;
+        let grant = TokenGrant {
+            family: &family,
+            scope: scope.unwrap_or(family.scope),
+            // OpenID Connect Core §12.2: an ID token of a refresh has no nonce.
+            nonce: None,
+            key,
         };
-        oxide::rotate(client, request, expires_at, claim, issue)
-            .await
-            .unwrap_or(Err(INVALID_TOKEN))
+        Ok(self.issue_tokens(&signer, &grant, context.now)?)
     }
 
     /// Records that the browser which sends this refresh token of the client in a cookie gets that of a new family, perhaps of another

@@ -4,6 +4,7 @@
 
 use crate::token_error::TokenError;
 use foundation::scope::Scope;
+use identity::grants::clients::Client;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -161,4 +162,11 @@ pub(super) fn parse_scope(scope: Option<&str>) -> Result<Option<Scope>, TokenErr
         Some(scope) if scope.is_empty() => Err(TokenError::InvalidScope),
         scope => Ok(scope),
     }
+}
+
+/// Returns the scope that a client gets: the requested one, or else its default scope. Returns `None` if the scope is empty or exceeds that
+/// of the registration.
+pub(super) fn allowed_scope(client: &Client, requested: Option<Scope>) -> Option<Scope> {
+    let scope = requested.unwrap_or(client.default_scope);
+    (!scope.is_empty() && client.scope.covers(scope)).then_some(scope)
 }

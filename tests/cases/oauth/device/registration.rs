@@ -41,7 +41,8 @@ async fn only_registered_native_and_web_clients_have_devices(world: SharedWorld)
     let user = world.user().await;
     let device = tv.device(&anyone, SCOPE).await;
     device.decide(&user, "allow").await;
-    Tokens::parse(device.poll(&anyone).await);
+    let tokens = Tokens::parse(device.poll(&anyone).await);
+    tv.refresh(&anyone, &tokens.refresh).await.expect(200);
     tv.authorization().expect_error_page(&world).await;
     let update = |value| world.run(&["clients", "update", "tv", "--device", value, "--json"], "");
     assert!(!update("false").status.success(), "it would have no flow at all");

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use oxide_auth::primitives::grant::{Extensions, Grant};
-use oxide_auth::primitives::issuer::{IssuedToken, RefreshedToken, TokenType};
+use oxide_auth::primitives::issuer::{IssuedToken, TokenType};
 use url::Url;
 
 /// Returns a grant as the state machines represent it. Fails if oxide-auth cannot represent the scope.
@@ -34,20 +34,6 @@ pub(super) fn issued_token(
 ) -> Result<IssuedToken, ()> {
     let response = result.as_ref().map_err(|_| ())?;
     Ok(IssuedToken {
-        token: response.access_token.clone(),
-        refresh: response.refresh_token.clone(),
-        until,
-        token_type: TokenType::Bearer,
-    })
-}
-
-/// Returns the tokens of a response as the state machine of a rotation represents them. Fails if there is no response.
-pub(super) fn refreshed_token(
-    result: &Result<TokenResponse, TokenError>,
-    until: DateTime<Utc>,
-) -> Result<RefreshedToken, ()> {
-    let response = result.as_ref().map_err(|_| ())?;
-    Ok(RefreshedToken {
         token: response.access_token.clone(),
         refresh: response.refresh_token.clone(),
         until,

@@ -1,37 +1,29 @@
 //! The Registrar of every flow. It knows one client: the one that the request names.
 
 use crate::clients::may_redirect_to;
+use crate::grants::requests::allowed_scope;
 use async_trait::async_trait;
 use foundation::scope::Scope;
-use identity::grants::clients::{Client, ClientType};
-use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegisteredUrl, RegistrarError};
+use identity::grants::clients::Client;
+use oxide_auth::primitives::registrar::{BoundClient, ClientUrl, PreGrant, RegistrarError};
 use oxide_auth::primitives::scope::Scope as OxideScope;
 use oxide_auth_async::primitives::Registrar;
 use std::borrow::Cow;
-use url::Url;
-
-/// The redirect URI of a service, because the state machine of the client credentials grant requires one.
-const NO_REDIRECT_URI: &str = "about:blank";
 
 /// A Registrar of one client.
 pub(super) struct ClientRegistrar<'a>(pub(super) &'a Client);
 
 #[async_trait]
 impl Registrar for ClientRegistrar<'_> {
-    /// Requires a redirect URI that the client registered. A service has none.
+    /// Requires a redirect URI that the client registered.
     async fn bound_redirect<'a>(&self, bound: ClientUrl<'a>) -> Result<BoundClient<'a>, RegistrarError> {
-        let redirect_uri: RegisteredUrl = match bound.redirect_uri {
-            Some(uri) if may_redirect_to(self.0, uri.as_str()) => uri.into_owned().into(),
-            None if self.0.kind == ClientType::Service => {
-                let none = Url::parse(NO_REDIRECT_URI);
-                none.map_err(|_| RegistrarError::PrimitiveError)?.into()
-            }
-            _ => return Err(RegistrarError::Unspecified),
-        };
-        Ok(BoundClient {
-            client_id: bound.client_id,
-            redirect_uri: Cow::Owned(redirect_uri),
-        })
+        match bound.redirect_uri {
+            Some(uri) if may_redirect_to(self.0, uri.as_str()) => Ok(BoundClient {
+                client_id: bound.client_id,
+                redirect_uri: Cow::Owned(uri.into_owned().into()),
+            }),
+            _ => Err(RegistrarError::Unspecified),
+        }
     }
 
     /// Requires a scope that the client registered. A request without one gets the client's default scope.
@@ -44,11 +36,9 @@ impl Registrar for ClientRegistrar<'_> {
             .map(|scope| scope.to_string().parse::<Scope>())
             .transpose();
         let scope = requested
-            .map_err(|_| RegistrarError::Unspecified)?
-            .unwrap_or(self.0.default_scope);
-        if scope.is_empty() || !self.0.scope.covers(scope) {
-            return Err(RegistrarError::Unspecified);
-        }
+            .ok()
+            .and_then(|requested| allowed_scope(self.0, requested));
+        let scope = scope.ok_or(RegistrarError::Unspecified)?;
         Ok(PreGrant {
             client_id: bound.client_id.into_owned(),
             redirect_uri: bound.redirect_uri.into_owned(),
