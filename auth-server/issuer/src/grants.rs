@@ -1,5 +1,5 @@
-//! The grants of RFC 6749. Each grant has a module of its own, which the module `oxide` runs through the state
-//! machines of oxide-auth.
+//! The grants of RFC 6749, each in a module of its own. The module `oxide` has the checks of the authorization code grant in the order of
+//! oxide-auth's state machines.
 
 pub mod authorization;
 mod authorization_code;

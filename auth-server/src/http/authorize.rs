@@ -104,9 +104,8 @@ async fn answer_without_pages(
         return refuse(MissingInteraction::Consent);
     }
     let request_uri = received.request_uri.as_ref();
-    let signed_out = app.grants.refuse(&request, MissingInteraction::SignIn);
-    match Box::pin(app.grants.allow(request, None, request_uri, &session, context)).await {
-        Err(AuthorizationError::SessionEnded) => Ok(see_other(&signed_out)),
+    match Box::pin(app.grants.allow(&request, None, request_uri, &session, context)).await {
+        Err(AuthorizationError::SessionEnded) => refuse(MissingInteraction::SignIn),
         to => Ok(see_other(&to?)),
     }
 }

@@ -55,7 +55,7 @@ pub(crate) async fn show(
     let request = Box::pin(check(&app, &begun, Step::Show, flow, &session, &context)).await?;
     let user_id = session.user.id;
     let Some(missing) = app.grants.missing_consent(&request, user_id).await? else {
-        let to = Box::pin(allow(&app, request, &begun, &session, &context)).await?;
+        let to = Box::pin(allow(&app, &request, &begun, &session, &context)).await?;
         return Ok(see_other(&to));
     };
     let logo = app.grants.documents.logo(&request.client).await?;
@@ -111,7 +111,7 @@ async fn check(
 /// Finishes the flow with a code. Returns the redirect to the client.
 async fn allow(
     app: &App,
-    request: CheckedRequest,
+    request: &CheckedRequest,
     begun: &Flow,
     session: &Session,
     context: &RequestContext,
@@ -178,7 +178,7 @@ pub(crate) async fn submit(
         return Err(client_changed());
     }
     let to = match is_allowed {
-        true => Box::pin(allow(&app, request, &begun, &session, &context)).await?,
+        true => Box::pin(allow(&app, &request, &begun, &session, &context)).await?,
         false => app.grants.deny(&request, &begun, &session, &context).await?,
     };
     Ok(see_other(&to))

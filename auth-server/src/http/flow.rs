@@ -168,7 +168,7 @@ impl IntoResponse for FlowError {
             Self::Authorization(AuthorizationError::Database(error)) | Self::Database(error) => {
                 Error::from(error).into_response()
             }
-            Self::Authorization(error @ (AuthorizationError::Read(_) | AuthorizationError::StateMachine)) => {
+            Self::Authorization(error @ AuthorizationError::Read(_)) => {
                 Error::internal(&error).into_response()
             }
             Self::Response(response) => response,

@@ -6,7 +6,7 @@ mod response;
 
 use super::authorization_error::AuthorizationError;
 use super::interaction::{Demands, Interaction, MissingInteraction};
-use super::oxide::{self, PendingAuthorization, RequestError};
+use super::oxide::{self, RequestError};
 use super::{AuthorizationRequest, Grants, ONE_RESOURCE};
 use crate::codes::{self, NewCode};
 use crate::flows::Flow;
@@ -17,7 +17,6 @@ use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
-use foundation::secret::Secret;
 use identity::grants::clients::{Client, ClientType};
 use identity::grants::consents;
 use identity::sessions::Session;
@@ -36,7 +35,6 @@ pub struct CheckedRequest {
     pub demands: Demands,
     pub(super) request: AuthorizationRequest,
     code_challenge: CodeChallenge,
-    pending: PendingAuthorization,
 }
 
 /// The consent that a request lacks.
@@ -44,20 +42,6 @@ pub struct CheckedRequest {
 pub struct MissingConsent {
     /// The scope that the user granted to the client before, which may be empty.
     pub granted: Scope,
-}
-
-/// The consent to record and the code to issue for it.
-struct CodeIssue<'a> {
-    client: &'a Client,
-    session: &'a Session,
-    scope: &'a Scope,
-    redirect_uri: &'a str,
-    code_challenge: &'a CodeChallenge,
-    nonce: Option<&'a str>,
-    request_uri: Option<&'a RequestUri>,
-    /// The flow that the code finishes; `None` for a request without pages.
-    flow: Option<&'a Flow>,
-    dpop_jkt: Option<&'a str>,
 }
 
 impl CheckedRequest {
@@ -102,7 +86,7 @@ impl Grants {
         }
         let reject = |error, description| self.reject(&request, error, description);
         let flaw = params.flaw().filter(|flaw| *flaw == REPEATED);
-        let validated = oxide::validate(&request, flaw, &client).await;
+        let validated = oxide::validate(&request, flaw, &client);
         if matches!(validated, Err(RequestError::RedirectUri)) {
             return Err(no_redirect_uri());
         }
@@ -112,10 +96,9 @@ impl Grants {
         if let Some(error) = request.unsupported_parameter() {
             return Err(reject(error, "send the parameters of the request in its query"));
         }
-        let (pending, scope, code_challenge) = validated.map_err(|error| match error {
+        let (scope, code_challenge) = validated.map_err(|error| match error {
             RequestError::RedirectUri => no_redirect_uri(),
             RequestError::Response { error, description } => reject(error, description),
-            RequestError::StateMachine => AuthorizationError::StateMachine,
         })?;
         if !self.issues_tokens_for(&request.resource) {
             return Err(reject("invalid_target", ONE_RESOURCE));
@@ -144,7 +127,6 @@ impl Grants {
             },
             request,
             code_challenge,
-            pending,
         })
     }
 
@@ -178,41 +160,55 @@ impl Grants {
         Ok((asks_consent || !is_remembered).then_some(MissingConsent { granted }))
     }
 
-    /// Records the consent of the user of the session, and the end of the flow if the request has one. Returns the redirect to the
-    /// client, with a code. `request_uri` is the reference of a pushed request, for which one code is issued. Fails with
-    /// [`AuthorizationError::Page`] if the client was disabled meanwhile, or if the pushed request has its code, with
-    /// [`AuthorizationError::FlowFinished`], and with [`AuthorizationError::SessionEnded`].
+    /// Records the consent of the user of the session, and the end of the flow if the request has one, in the transaction that stores the
+    /// code. Returns the redirect to the client, with the code. `request_uri` is the reference of a pushed request, for which one code is
+    /// issued. Fails with [`AuthorizationError::Page`] if the client was disabled meanwhile, or if the pushed request has its code, with
+    /// [`AuthorizationError::FlowFinished`], and with [`AuthorizationError::SessionEnded`]: an account that is being deleted must not get a
+    /// consent.
     pub async fn allow(
         &self,
-        checked: CheckedRequest,
+        checked: &CheckedRequest,
         flow: Option<&Flow>,
         request_uri: Option<&RequestUri>,
         session: &Session,
         context: &RequestContext,
     ) -> Result<String, AuthorizationError> {
-        let CheckedRequest {
-            client,
-            scope,
-            request,
-            code_challenge,
-            pending,
-            ..
-        } = checked;
-        let issue = CodeIssue {
-            client: &client,
-            session,
-            scope: &scope,
+        let (client, request, scope) = (&checked.client, &checked.request, &checked.scope);
+        let mut tx = self.db.begin().await?;
+        if !session.authority().lock_session(&mut tx, context.now).await? {
+            return Err(AuthorizationError::SessionEnded);
+        }
+        if let Some(flow) = flow
+            && !flow.finish(&mut tx).await?
+        {
+            return Err(AuthorizationError::FlowFinished);
+        }
+        let consent_id = consents::add_scope(&mut tx, session.user.id, client, scope, context.now).await?;
+        let consent_id = consent_id.ok_or_else(AuthorizationError::client_changed)?;
+        let code = NewCode {
+            client_id: &client.id,
+            user_id: session.user.id,
+            session_id: session.id,
+            consent_id: &consent_id,
             redirect_uri: &request.redirect_uri,
-            code_challenge: &code_challenge,
+            code_challenge: &checked.code_challenge,
+            scope: scope.to_string(),
             nonce: request.nonce.as_deref(),
+            expires_at: context.now.after(self.lifetimes.code),
             request_uri,
-            flow,
             dpop_jkt: request.dpop_jkt.as_deref(),
         };
-        let issued = self.issue_code(&issue, context);
-        let issued = oxide::authorize(pending, &request, &client, session.user.id, issued).await;
-        let code = issued.ok_or(AuthorizationError::StateMachine)??;
-        Ok(self.redirect(&request, &[("code", code.expose())]))
+        let code = match codes::create(&mut tx, &code).await {
+            Err(db::Error::Conflict) => return Err(AuthorizationError::invalid_request_uri()),
+            created => created?.ok_or_else(AuthorizationError::client_disabled)?,
+        };
+        let event = Event::success(EventName::Consent)
+            .user(session.user.id)
+            .client(&client.id)
+            .detail(scope.to_string());
+        self.events.record_in(&mut tx, event, context).await?;
+        tx.commit().await?;
+        Ok(self.redirect(request, &[("code", code.expose())]))
     }
 
     /// Records the user's refusal, which finishes the flow. Returns the redirect to the client, with the error `access_denied`. Fails
@@ -240,52 +236,5 @@ impl Grants {
     pub fn refuse(&self, checked: &CheckedRequest, missing: MissingInteraction) -> String {
         let (error, description) = missing.error();
         self.error_redirect(&checked.request, error, description)
-    }
-
-    /// Stores the consent, the code and the end of the flow in one transaction. Fails if the client is disabled, if the flow is finished,
-    /// if the pushed request has a code, or if the session has ended: an account that is being deleted must not get a consent.
-    async fn issue_code(
-        &self,
-        issue: &CodeIssue<'_>,
-        context: &RequestContext,
-    ) -> Result<Secret, AuthorizationError> {
-        let (client, user_id) = (issue.client, issue.session.user.id);
-        let client_id = &client.id;
-        let mut tx = self.db.begin().await?;
-        let authority = issue.session.authority();
-        if !authority.lock_session(&mut tx, context.now).await? {
-            return Err(AuthorizationError::SessionEnded);
-        }
-        if let Some(flow) = issue.flow
-            && !flow.finish(&mut tx).await?
-        {
-            return Err(AuthorizationError::FlowFinished);
-        }
-        let consent_id = consents::add_scope(&mut tx, user_id, client, issue.scope, context.now).await?;
-        let consent_id = consent_id.ok_or_else(AuthorizationError::client_changed)?;
-        let code = NewCode {
-            client_id,
-            user_id,
-            session_id: issue.session.id,
-            consent_id: &consent_id,
-            redirect_uri: issue.redirect_uri,
-            code_challenge: issue.code_challenge,
-            scope: issue.scope.to_string(),
-            nonce: issue.nonce,
-            expires_at: context.now.after(self.lifetimes.code),
-            request_uri: issue.request_uri,
-            dpop_jkt: issue.dpop_jkt,
-        };
-        let code = match codes::create(&mut tx, &code).await {
-            Err(db::Error::Conflict) => return Err(AuthorizationError::invalid_request_uri()),
-            created => created?.ok_or_else(AuthorizationError::client_disabled)?,
-        };
-        let event = Event::success(EventName::Consent)
-            .user(user_id)
-            .client(client_id)
-            .detail(issue.scope.to_string());
-        self.events.record_in(&mut tx, event, context).await?;
-        tx.commit().await?;
-        Ok(code)
     }
 }

@@ -1,6 +1,6 @@
 //! The authorization code grant (RFC 6749 §4.1.3).
 
-use super::oxide;
+use super::oxide::CodeExchange;
 use super::proofs::bound_family_key;
 use super::requests::required;
 use super::tokens::TokenGrant;
@@ -52,19 +52,18 @@ impl Grants {
         let expires_at = context.now.after(self.lifetimes.code);
         // Before the claim: if no key can sign, the client keeps its code.
         let signer = self.keys.signer(context.now)?;
-        let claim = self.claim_code(presented, context);
-        let issue = |code: &ExchangedCode| {
-            let grant = TokenGrant {
-                family: &code.family,
-                scope: code.family.scope,
-                nonce: code.nonce.as_deref(),
-                key,
-            };
-            Ok(self.issue_tokens(&signer, &grant, context.now)?)
+        let exchange = CodeExchange::begin(presented).ok_or(INVALID_CODE)?;
+        let code = self.claim_code(presented, context).await?;
+        if !exchange.permits(&code, expires_at) {
+            return Err(INVALID_CODE);
+        }
+        let grant = TokenGrant {
+            family: &code.family,
+            scope: code.family.scope,
+            nonce: code.nonce.as_deref(),
+            key,
         };
-        oxide::exchange_code(client, presented, expires_at, claim, issue)
-            .await
-            .unwrap_or(Err(INVALID_CODE))
+        Ok(self.issue_tokens(&signer, &grant, context.now)?)
     }
 
     /// Claims the code and creates its family. Revokes the family of a replayed code. Fails if the code is invalid, the

@@ -37,9 +37,6 @@ pub enum AuthorizationError {
     /// The store that counts the fetches of documents does not answer.
     #[error(transparent)]
     StoreUnavailable(#[from] Unavailable),
-    /// oxide-auth's state machine ended a valid request without a result.
-    #[error("the authorization state machine ended without a result")]
-    StateMachine,
 }
 
 /// An error response of the authorization endpoint (RFC 6749 §4.1.2.1).

@@ -173,7 +173,6 @@ fn rejection(error: AuthorizationError) -> TokenError {
         | AuthorizationError::SessionEnded
         | AuthorizationError::Read(_)
         | AuthorizationError::TooManyDocuments { .. }
-        | AuthorizationError::StoreUnavailable(_)
-        | AuthorizationError::StateMachine) => TokenError::Internal(error.to_string()),
+        | AuthorizationError::StoreUnavailable(_)) => TokenError::Internal(error.to_string()),
     }
 }
