@@ -16,7 +16,6 @@ mod jwks;
 mod malformed_token_requests;
 mod mcp_clients;
 mod openid_connect;
-mod oxide_auth;
 mod pkce;
 mod pushed_requests;
 mod redirect_uris;

@@ -1,6 +1,9 @@
 //! `POST /token`: codes work once, for their client, before they expire.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tests::{App, Shape, SharedWorld, Tokens, World, basic, on_every_shape};
 
@@ -85,6 +88,30 @@ async fn codes_are_bound_to_their_client(world: SharedWorld) {
         .await
         .expect_token_error(400, "invalid_grant");
     app.exchange(&world.anyone(), &grant).await.expect(200);
+}
+
+async fn unknown_codes_are_an_invalid_grant(world: SharedWorld) {
+    let app = world.app().register();
+    let verifier = "v".repeat(43);
+    for code in ["x", "' OR 1=1 --", "é", &"x".repeat(5_000)] {
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", app.redirect_uri.as_str()),
+            ("code_verifier", &verifier),
+        ];
+        app.token(&world.anyone(), &fields)
+            .await
+            .expect_token_error(400, "invalid_grant");
+    }
+}
+
+async fn token_errors_have_the_members_of_the_rfc(world: SharedWorld) {
+    let app = world.app().register();
+    let reply = app.refresh(&world.anyone(), "unknown").await;
+    let body = reply.expect_token_error(400, "invalid_grant").json();
+    let members: BTreeSet<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(members, ["correlationId", "error", "error_description"].into());
 }
 
 async fn codes_expire_after_a_minute(shape: Shape) {
@@ -180,6 +207,23 @@ async fn confidential_clients_authenticate_with_their_secret(world: SharedWorld)
     world.expect_accepted(&tokens.access).await;
 }
 
+async fn http_basic_is_form_decoded(world: SharedWorld) {
+    let user = world.user().await;
+    let web = world.app().kind("web").register();
+    let tokens = web.tokens(&user, "posts:read").await;
+    // The encoding of a character that needs none is valid too.
+    let encode = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02X}")).collect() };
+    let pair = format!("{}:{}", encode(&web.id), encode(web.secret.as_deref().unwrap()));
+    let caller = world
+        .anyone()
+        .with("authorization", &format!("Basic {}", STANDARD.encode(pair)));
+    let fields = [
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh.as_str()),
+    ];
+    Tokens::parse(caller.post("/token").form(&fields).await);
+}
+
 async fn public_clients_that_send_a_secret_are_rejected(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read").await;
@@ -202,8 +246,11 @@ on_every_shape!(
     reusing_a_code_revokes_its_tokens,
     an_invalid_reuse_of_a_code_revokes_nothing,
     codes_are_bound_to_their_client,
+    unknown_codes_are_an_invalid_grant,
+    token_errors_have_the_members_of_the_rfc,
     codes_expire_after_a_minute,
     only_clients_that_used_the_authorization_header_get_a_challenge,
     confidential_clients_authenticate_with_their_secret,
+    http_basic_is_form_decoded,
     public_clients_that_send_a_secret_are_rejected,
 );

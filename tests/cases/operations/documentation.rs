@@ -264,33 +264,6 @@ fn the_settings_page_is_current() {
     expect_up_to_date("docs/operate/settings.md", &settings_page());
 }
 
-/// The header of `oauth/oxide_auth.rs` names tests: its own in brackets, the others with their module.
-fn the_tests_of_the_limits_of_oxide_auth_exist() {
-    let directory = root().join("tests/cases/oauth");
-    let source = |module: &str| {
-        let file = directory.join(format!("{}.rs", module.replace("::", "/")));
-        std::fs::read_to_string(file).unwrap_or_default()
-    };
-    let text = source("oxide_auth");
-    let header: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
-    let header = header.join("\n");
-    let its_own = header
-        .split("[`")
-        .skip(1)
-        .filter_map(|rest| Some(("oxide_auth", rest.split('`').next()?)));
-    let is_module = |module: &str| module.starts_with(|first: char| first.is_ascii_lowercase());
-    let others = header.split('`').skip(1).step_by(2);
-    let others = others.filter_map(|path| path.rsplit_once("::").filter(|(module, _)| is_module(module)));
-    let named: Vec<(&str, &str)> = its_own.chain(others).collect();
-    assert!(named.len() > 12, "the tests were not found: {named:?}");
-    for (module, test) in named {
-        assert!(
-            source(module).contains(&format!("async fn {test}(")),
-            "no test has the name {module}::{test}"
-        );
-    }
-}
-
 /// The second column of the tables of modules in `docs/develop/conformance.md` names tests.
 fn the_tests_of_the_conformance_page_exist() {
     let page = std::fs::read_to_string(root().join("docs/develop/conformance.md")).unwrap();
@@ -335,6 +308,5 @@ without_deployment!(
     documented_installations_behind_a_proxy_name_its_network,
     limits_name_constants_of_the_code,
     the_settings_page_is_current,
-    the_tests_of_the_limits_of_oxide_auth_exist,
     the_tests_of_the_conformance_page_exist,
 );
