@@ -32,6 +32,6 @@ pub(crate) mod signin;
 pub(crate) mod signout;
 pub(crate) mod signup;
 pub(crate) mod token;
-mod token_errors;
+pub(crate) mod token_errors;
 pub(crate) mod user_info;
 pub(crate) mod verify;

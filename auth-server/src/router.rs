@@ -9,14 +9,14 @@ use crate::http::admin::{
 use crate::http::signin::second_step;
 use crate::http::{
     account, admin_pages, authorize, consent, device, device_authorization, discovery, documentation, forgot,
-    introspect, par, password, redirects, register, reset, revoke, signin, signout, signup, token, user_info,
-    verify,
+    introspect, par, password, redirects, register, reset, revoke, signin, signout, signup, token,
+    token_errors, user_info, verify,
 };
 use crate::pages::{self, assets};
 use crate::paths;
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
@@ -25,7 +25,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use web::challenges::RouteCredentials;
 use web::security_events::record_security_events;
-use web::{Cors, Error, calls, cors, openapi, rate_limits};
+use web::{Context, Cors, Error, calls, cors, openapi, rate_limits};
 
 /// Builds the issuer's routes. The path of each is part of its handler's `utoipa::path` attribute.
 pub(crate) fn router(app: App) -> OpenApiRouter {
@@ -193,11 +193,14 @@ fn handled(routes: OpenApiRouter<App>, app: &App, cors: Cors) -> OpenApiRouter<A
 
 async fn handle_call(
     State((app, cors, credentials)): State<(App, Cors, RouteCredentials)>,
+    Context(context): Context,
     request: Request,
     next: Next,
 ) -> Response {
     let events = &app.identity.events;
-    calls::handle(&cors, &app.rate_limiter, events, &credentials, request, next).await
+    let has_authorization = request.headers().contains_key(header::AUTHORIZATION);
+    let response = calls::handle(&cors, &app.rate_limiter, events, &credentials, request, next).await;
+    token_errors::complete(response, has_authorization, &context)
 }
 
 /// Returns the pages at paths that calls have too.

@@ -1,15 +1,14 @@
 //! The requests that clients send to the issuer (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): the parameters, the
-//! authentication of the client, and the form of the responses.
+//! authentication of the client, and the failures.
 
 use super::token_errors;
 use crate::app::App;
-use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foundation::clock::Timestamp;
-use foundation::context::RequestContext;
 use identity::grants::clients::Client;
 use issuer::clients;
 use issuer::clients::assertions::{self, ASSERTION_TYPE, PresentedAssertion, Recipient};
@@ -19,54 +18,72 @@ use issuer::token_error::TokenError;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::sync::Arc;
+use web::context::request_context;
 use web::csrf::Mismatch;
 use web::headers::single;
 use web::{Error, body, rate_limits};
 
+/// The header of successful responses, which must not be stored (RFC 6749 §5.1).
+pub(super) const NO_STORE: [(HeaderName, HeaderValue); 1] =
+    [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+
+/// The request of a client that was authenticated (RFC 6749 §2.3), with the parameters `T` of a form or of a JSON object. It is counted under
+/// the client, unless that is public. Rejects with the errors of RFC 6749 §5.2, and like [`body::read`] and the rate limits.
+pub(crate) struct ClientRequest<T> {
+    pub(super) client: Arc<Client>,
+    pub(super) headers: HeaderMap,
+    pub(super) request: T,
+}
+
 /// The reason why the request of a client failed.
-pub(super) enum Failure {
+pub(crate) enum TokenFailure {
     /// An error of the OAuth protocol.
     Token(TokenError),
     /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value removes it.
     UselessCookie(TokenError, HeaderValue),
-    /// The request relies on a cookie and may be forged, or the client is over its rate limit.
+    /// The request relies on a cookie and may be forged, or the client is over its rate limit, or the body was not read.
     Refused(Error),
 }
 
-impl From<TokenError> for Failure {
+impl From<TokenError> for TokenFailure {
     fn from(error: TokenError) -> Self {
         Self::Token(error)
     }
 }
 
-impl From<Mismatch> for Failure {
+impl From<Mismatch> for TokenFailure {
     fn from(mismatch: Mismatch) -> Self {
         Self::Refused(mismatch.into())
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for TokenFailure {
     fn from(error: Error) -> Self {
         Self::Refused(error)
     }
 }
 
-/// Reads the parameters of a request, authenticates its client, counts the request under a client that proved who it is, and responds
-/// with the result of `handle`, which must not be cached, or with the error.
-pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
-    app: &App,
-    request: Request,
-    context: &RequestContext,
-    handle: impl AsyncFnOnce(&Client, &HeaderMap, T) -> Result<R, Failure>,
-) -> Response {
-    let grants = app.grants.as_ref();
-    let (parts, body) = request.into_parts();
-    let bytes = match body::read(&parts, body, body::DEFAULT_LIMIT).await {
-        Ok(bytes) => bytes,
-        Err(error) => return error.into_response(),
-    };
-    let handled = async {
+impl IntoResponse for TokenFailure {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Token(error) => token_errors::response(error),
+            Self::UselessCookie(error, removal) => {
+                ([(header::SET_COOKIE, removal)], token_errors::response(error)).into_response()
+            }
+            Self::Refused(error) => error.into_response(),
+        }
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for ClientRequest<T> {
+    type Rejection = TokenFailure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, TokenFailure> {
+        let (parts, body) = request.into_parts();
+        let bytes = body::read(&parts, body, body::DEFAULT_LIMIT).await?;
+        let context = request_context(&parts.extensions)?;
         let params = read_params(&parts.headers, &bytes)?;
+        let grants = app.grants.as_ref();
         if grants.documents.is_on()
             && let Some(client_id) = claimed_client(&params)
         {
@@ -80,19 +97,11 @@ pub(super) async fn respond<T: DeserializeOwned, R: IntoResponse>(
         }
         let request = params.read();
         let request = request.map_err(|error| TokenError::Internal(error.to_string()))?;
-        handle(&client, &parts.headers, request).await
-    };
-    match Box::pin(handled).await {
-        Ok(response) => {
-            let no_store = [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-            (no_store, response).into_response()
-        }
-        Err(Failure::Token(error)) => token_errors::respond(&error, &parts.headers, context),
-        Err(Failure::UselessCookie(error, removal)) => {
-            let refusal = token_errors::respond(&error, &parts.headers, context);
-            ([(header::SET_COOKIE, removal)], refusal).into_response()
-        }
-        Err(Failure::Refused(error)) => error.into_response(),
+        Ok(Self {
+            client,
+            headers: parts.headers,
+            request,
+        })
     }
 }
 

@@ -1,11 +1,11 @@
 //! `POST /device_authorization` (RFC 8628 §3.1).
 
-use super::client_request;
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
 use super::token_errors::DeviceErrorResponses;
 use crate::app::App;
 use axum::Json;
-use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::extract::State;
+use axum::response::IntoResponse;
 use issuer::grants::{DeviceAuthorizationRequest, DeviceAuthorizationResponse};
 use web::Context;
 
@@ -29,17 +29,8 @@ use web::Context;
 pub(crate) async fn authorize(
     State(app): State<App>,
     Context(context): Context,
-    request: Request,
-) -> Response {
-    client_request::respond(
-        &app,
-        request,
-        &context,
-        async |client, _, request: DeviceAuthorizationRequest| {
-            Ok(Json(
-                app.grants.authorize_device(client, &request, &context).await?,
-            ))
-        },
-    )
-    .await
+    ClientRequest { client, request, .. }: ClientRequest<DeviceAuthorizationRequest>,
+) -> Result<impl IntoResponse, TokenFailure> {
+    let codes = app.grants.authorize_device(&client, &request, &context).await?;
+    Ok((NO_STORE, Json(codes)))
 }

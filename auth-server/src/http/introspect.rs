@@ -1,10 +1,10 @@
 //! `POST /introspect` (RFC 7662), with signed responses (RFC 9701).
 
-use super::client_request;
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
 use super::token_errors::IntrospectionErrorResponses;
 use crate::app::App;
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use issuer::grants::{Introspection, PresentedTokenRequest};
@@ -37,31 +37,23 @@ const SIGNED: &str = "application/token-introspection+jwt";
 pub(crate) async fn introspect(
     State(app): State<App>,
     Context(context): Context,
-    request: Request,
-) -> Response {
-    client_request::respond(
-        &app,
+    ClientRequest {
+        client,
+        headers,
         request,
-        &context,
-        async |client, headers, request: PresentedTokenRequest| {
-            app.grants.documents.check_usable(client, context.now).await?;
-            let introspection = app
-                .grants
-                .introspect(client, request.token()?, context.now)
-                .await?;
-            let is_signed = prefers_to_json(headers, SIGNED);
-            // A process whose clock differs signs nothing, and cannot know that a token has not expired.
-            if context.clock.differs() && (is_signed || introspection.is_active()) {
-                return Err(Error::dependency_unavailable().into());
-            }
-            if !is_signed {
-                return Ok(Json(introspection).into_response());
-            }
-            let signed = app
-                .grants
-                .sign_introspection(client, &introspection, context.now)?;
-            Ok(([(header::CONTENT_TYPE, SIGNED)], signed).into_response())
-        },
-    )
-    .await
+    }: ClientRequest<PresentedTokenRequest>,
+) -> Result<Response, TokenFailure> {
+    let grants = &app.grants;
+    grants.documents.check_usable(&client, context.now).await?;
+    let introspection = grants.introspect(&client, request.token()?, context.now).await?;
+    let is_signed = prefers_to_json(&headers, SIGNED);
+    // A process whose clock differs signs nothing, and cannot know that a token has not expired.
+    if context.clock.differs() && (is_signed || introspection.is_active()) {
+        return Err(Error::dependency_unavailable().into());
+    }
+    if !is_signed {
+        return Ok((NO_STORE, Json(introspection)).into_response());
+    }
+    let signed = grants.sign_introspection(&client, &introspection, context.now)?;
+    Ok(([(header::CONTENT_TYPE, SIGNED)], NO_STORE, signed).into_response())
 }

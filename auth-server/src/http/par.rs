@@ -1,16 +1,31 @@
 //! `POST /par` (RFC 9126 §2).
 
-use super::client_request;
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
 use super::token_errors::PushErrorResponses;
 use crate::app::App;
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse as _, Response};
+use axum::http::request::Parts;
+use axum::response::IntoResponse;
 use issuer::grants::{AuthorizationRequest, PushedRequest};
 use issuer::token_error::TokenError;
 use web::openapi::error_responses::code;
 use web::{Context, Error, dpop};
+
+/// Rejects with 404, before the body is read, if pushed requests are turned off.
+pub(crate) struct PushedRequestsOn;
+
+impl FromRequestParts<App> for PushedRequestsOn {
+    type Rejection = Error;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self, Error> {
+        match app.grants.pushed_requests.is_on() {
+            true => Ok(Self),
+            false => Err(Error::not_found()),
+        }
+    }
+}
 
 /// Push an authorization request
 ///
@@ -30,23 +45,21 @@ use web::{Context, Error, dpop};
         PushErrorResponses, code::NotFound,
     )
 )]
-pub(crate) async fn push(State(app): State<App>, Context(context): Context, request: Request) -> Response {
-    if !app.grants.pushed_requests.is_on() {
-        return Error::not_found().into_response();
-    }
-    client_request::respond(
-        &app,
+pub(crate) async fn push(
+    State(app): State<App>,
+    Context(context): Context,
+    _: PushedRequestsOn,
+    ClientRequest {
+        client,
+        headers,
         request,
-        &context,
-        async |client, headers, request: AuthorizationRequest| {
-            app.grants.documents.check_usable(client, context.now).await?;
-            let proof = dpop::proof(headers).map_err(TokenError::from)?;
-            let proof = app.grants.accept_proof("/par", proof, context.now).await?;
-            let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
-            let pushed = app.grants.push(client, request, key, context.now).await?;
-            let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
-            Ok((StatusCode::CREATED, next_nonce, Json(pushed)))
-        },
-    )
-    .await
+    }: ClientRequest<AuthorizationRequest>,
+) -> Result<impl IntoResponse, TokenFailure> {
+    app.grants.documents.check_usable(&client, context.now).await?;
+    let proof = dpop::proof(&headers).map_err(TokenError::from)?;
+    let proof = app.grants.accept_proof("/par", proof, context.now).await?;
+    let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
+    let pushed = app.grants.push(&client, request, key, context.now).await?;
+    let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
+    Ok((StatusCode::CREATED, next_nonce, NO_STORE, Json(pushed)))
 }

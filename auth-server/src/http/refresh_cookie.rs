@@ -1,7 +1,7 @@
 //! The refresh tokens that browsers keep for single-page apps, each client's in a cookie of its own that scripts cannot read.
 //! Browsers send the cookie by themselves, so a request that uses it needs the anti-forgery token.
 
-use super::client_request::Failure;
+use super::client_request::TokenFailure;
 use axum::http::{HeaderMap, HeaderValue};
 use foundation::secret::Secret;
 use identity::grants::clients::Client;
@@ -57,10 +57,10 @@ pub(super) fn clear(client: &Client) -> HeaderValue {
 }
 
 /// Returns the failure of a token request, which removes the client's cookie if no request can succeed with it any more.
-pub(super) fn failure(error: TokenError, client: &Client) -> Failure {
+pub(super) fn failure(error: TokenError, client: &Client) -> TokenFailure {
     match error {
         TokenError::InvalidRefreshToken { is_useless: true, .. } if client.refresh_cookie => {
-            Failure::UselessCookie(error, clear(client))
+            TokenFailure::UselessCookie(error, clear(client))
         }
         _ => error.into(),
     }

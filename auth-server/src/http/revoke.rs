@@ -1,12 +1,12 @@
 //! `POST /revoke` (RFC 7009), and `POST /token/revoke`, which the cookies of refresh tokens reach.
 
-use super::client_request;
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
 use super::refresh_cookie;
 use super::token_errors::RevocationErrorResponses;
 use crate::app::App;
-use axum::extract::{Request, State};
-use axum::http::{StatusCode, header};
-use axum::response::Response;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
 use issuer::grants::PresentedTokenRequest;
 use web::Context;
 use web::openapi::error_responses::code;
@@ -28,17 +28,13 @@ use web::openapi::error_responses::code;
         RevocationErrorResponses,
     )
 )]
-pub(crate) async fn revoke(State(app): State<App>, Context(context): Context, request: Request) -> Response {
-    client_request::respond(
-        &app,
-        request,
-        &context,
-        async |client, _, request: PresentedTokenRequest| {
-            app.grants.revoke(client, request.token()?, &context).await?;
-            Ok(StatusCode::OK)
-        },
-    )
-    .await
+pub(crate) async fn revoke(
+    State(app): State<App>,
+    Context(context): Context,
+    ClientRequest { client, request, .. }: ClientRequest<PresentedTokenRequest>,
+) -> Result<impl IntoResponse, TokenFailure> {
+    app.grants.revoke(&client, request.token()?, &context).await?;
+    Ok(NO_STORE)
 }
 
 /// Revoke the refresh token in the cookie
@@ -60,23 +56,19 @@ pub(crate) async fn revoke(State(app): State<App>, Context(context): Context, re
 pub(crate) async fn revoke_in_cookie(
     State(app): State<App>,
     Context(context): Context,
-    request: Request,
-) -> Response {
-    client_request::respond(
-        &app,
+    ClientRequest {
+        client,
+        headers,
         request,
-        &context,
-        async |client, headers, request: PresentedTokenRequest| {
-            if !client.refresh_cookie || !request.token.is_empty() {
-                app.grants.revoke(client, request.token()?, &context).await?;
-                return Ok((None, StatusCode::OK));
-            }
-            if let Some(token) = refresh_cookie::read(client, headers, &app.policy)? {
-                app.grants.revoke(client, token.expose(), &context).await?;
-            }
-            let removal = [(header::SET_COOKIE, refresh_cookie::clear(client))];
-            Ok((Some(removal), StatusCode::OK))
-        },
-    )
-    .await
+    }: ClientRequest<PresentedTokenRequest>,
+) -> Result<impl IntoResponse, TokenFailure> {
+    if !client.refresh_cookie || !request.token.is_empty() {
+        app.grants.revoke(&client, request.token()?, &context).await?;
+        return Ok((None, NO_STORE));
+    }
+    if let Some(token) = refresh_cookie::read(&client, &headers, &app.policy)? {
+        app.grants.revoke(&client, token.expose(), &context).await?;
+    }
+    let removal = [(header::SET_COOKIE, refresh_cookie::clear(&client))];
+    Ok((Some(removal), NO_STORE))
 }

@@ -1,14 +1,14 @@
 //! `POST /token` (RFC 6749 §3.2).
 
-use super::client_request::{self, Failure};
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
 use super::refresh_cookie;
 use super::token_errors::TokenErrorResponses;
 use crate::app::App;
 use audit::figures::{COUNTERS, Figure};
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
-use axum::response::Response;
+use axum::response::IntoResponse;
 use foundation::context::RequestContext;
 use identity::grants::clients::{Client, ClientType};
 use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
@@ -41,41 +41,41 @@ use web::{Context, Policy, dpop};
         TokenErrorResponses, code::CsrfMismatch,
     )
 )]
-pub(crate) async fn token(State(app): State<App>, Context(context): Context, request: Request) -> Response {
+pub(crate) async fn token(
+    State(app): State<App>,
+    Context(context): Context,
+    ClientRequest {
+        client,
+        headers,
+        mut request,
+    }: ClientRequest<TokenRequest>,
+) -> Result<impl IntoResponse, TokenFailure> {
     let grants = &app.grants;
-    client_request::respond(
-        &app,
-        request,
-        &context,
-        async |client, headers, mut request: TokenRequest| {
-            if client.refresh_cookie {
-                read_cookie(&mut request, client, headers, &app.policy)?;
-            }
-            let proof = dpop::proof(headers).map_err(TokenError::from)?;
-            let proof = grants.accept_proof("/token", proof, context.now).await?;
-            if proof.is_none() && client.dpop_bound_access_tokens {
-                return Err(TokenError::MissingProof.into());
-            }
-            let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
-            let replaced = match client.refresh_cookie && request.grant_type != "refresh_token" {
-                true => refresh_cookie::find(client, headers),
-                false => None,
-            };
-            let granted = grant(grants, client, request, key.as_deref(), &context).await;
-            let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, client))?;
-            if let Some(replaced) = replaced {
-                grants.record_replaced(client, replaced.expose(), &context).await;
-            }
-            let cookie = match client.refresh_cookie {
-                true => refresh_cookie::move_from(&mut tokens, client, grants.lifetimes.refresh.idle),
-                false => None,
-            };
-            let cookie = cookie.map(|cookie| [(header::SET_COOKIE, cookie)]);
-            let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
-            Ok((cookie, next_nonce, Json(tokens)))
-        },
-    )
-    .await
+    if client.refresh_cookie {
+        read_cookie(&mut request, &client, &headers, &app.policy)?;
+    }
+    let proof = dpop::proof(&headers).map_err(TokenError::from)?;
+    let proof = grants.accept_proof("/token", proof, context.now).await?;
+    if proof.is_none() && client.dpop_bound_access_tokens {
+        return Err(TokenError::MissingProof.into());
+    }
+    let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
+    let replaced = match client.refresh_cookie && request.grant_type != "refresh_token" {
+        true => refresh_cookie::find(&client, &headers),
+        false => None,
+    };
+    let granted = grant(grants, &client, request, key.as_deref(), &context).await;
+    let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, &client))?;
+    if let Some(replaced) = replaced {
+        grants.record_replaced(&client, replaced.expose(), &context).await;
+    }
+    let cookie = match client.refresh_cookie {
+        true => refresh_cookie::move_from(&mut tokens, &client, grants.lifetimes.refresh.idle),
+        false => None,
+    };
+    let cookie = cookie.map(|cookie| [(header::SET_COOKIE, cookie)]);
+    let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
+    Ok((cookie, next_nonce, NO_STORE, Json(tokens)))
 }
 
 /// Completes a token request of a client that has its refresh token in a cookie.
@@ -84,7 +84,7 @@ fn read_cookie(
     client: &Client,
     headers: &HeaderMap,
     policy: &Policy,
-) -> Result<(), Failure> {
+) -> Result<(), TokenFailure> {
     if request.refresh_token.is_some() {
         return Err(TokenError::InvalidRequest(
             "this client sends its refresh token in its cookie, and not as a parameter".to_owned(),

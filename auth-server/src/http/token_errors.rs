@@ -1,12 +1,13 @@
 //! The error responses to requests of clients (RFC 6749 §5.2).
 
-use axum::Json;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use foundation::context::RequestContext;
 use issuer::token_error::TokenError;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 use storage::db;
 use utoipa::openapi::example::ExampleBuilder;
@@ -39,10 +40,29 @@ pub(super) struct Body<'a> {
     pub(super) correlation_id: &'a str,
 }
 
-/// Returns the response to a failed request of a client with the headers `sent`. Logs the error if the service, not the client, caused
-/// it. Only a client that used the header `Authorization` gets a challenge (RFC 6749 §5.2), because a browser would open a password box
-/// for the request of a page.
-pub(crate) fn respond(error: &TokenError, sent: &HeaderMap, context: &RequestContext) -> Response {
+/// Returns the status of an error as a response, to which [`complete`] adds the rest.
+pub(super) fn response(error: TokenError) -> Response {
+    let (status, _) = status_and_code(&error);
+    (status, Extension(Arc::new(error))).into_response()
+}
+
+/// Completes the response to a failed request of a client. Returns every other response as it is. `has_authorization` says whether the
+/// request has the header `Authorization`.
+pub(crate) fn complete(
+    mut response: Response,
+    has_authorization: bool,
+    context: &RequestContext,
+) -> Response {
+    let Some(error) = response.extensions_mut().remove::<Arc<TokenError>>() else {
+        return response;
+    };
+    let (parts, _) = response.into_parts();
+    (parts.headers, render(&error, has_authorization, context)).into_response()
+}
+
+/// Renders an error with its body. Logs it if the service, not the client, caused it. Only a client that used the header `Authorization`
+/// gets a challenge (RFC 6749 §5.2), because a browser would open a password box for the request of a page.
+fn render(error: &TokenError, has_authorization: bool, context: &RequestContext) -> Response {
     log(error);
     if let TokenError::TooManyRequests { retry_after } = error {
         // In the form of the other limits.
@@ -58,7 +78,7 @@ pub(crate) fn respond(error: &TokenError, sent: &HeaderMap, context: &RequestCon
     let mut response = (status, Json(body)).into_response();
     let headers = response.headers_mut();
     headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
-    if status == StatusCode::UNAUTHORIZED && sent.contains_key(header::AUTHORIZATION) {
+    if status == StatusCode::UNAUTHORIZED && has_authorization {
         headers.insert(
             header::WWW_AUTHENTICATE,
             HeaderValue::from_static("Basic realm=\"token\""),
