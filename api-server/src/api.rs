@@ -30,9 +30,10 @@ pub struct Api {
 }
 
 impl Api {
-    /// Builds the API and starts its background tasks, which fetch the issuer's keys, compare the settings of the two services if the
-    /// issuer is another process, report the keys that this replica has, erase the data of deleted accounts and delete expired idempotency keys. Must be called within a tokio
-    /// runtime. If this process is also the issuer, `own_issuer` is its listen address; otherwise `None`.
+    /// Builds the API and starts its background tasks, which fetch the issuer's keys, compare the settings of
+    /// the two services if the issuer is another process, report the keys that this replica has, erase the
+    /// data of deleted accounts and delete expired idempotency keys. Must be called within a tokio runtime.
+    /// If this process is also the issuer, `own_issuer` is its listen address; otherwise `None`.
     pub fn open(runtime: &Runtime, settings: &ApiSettings, own_issuer: Option<SocketAddr>) -> Self {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
@@ -75,7 +76,8 @@ impl Api {
         }
     }
 
-    /// Adds the readiness checks of the API: the revocations can be read and the issuer's keys have been fetched.
+    /// Adds the readiness checks of the API: the revocations can be read and the issuer's keys have been
+    /// fetched.
     pub fn add_health_checks(&self, health: Health) -> Health {
         let (jwks, revocations) = (self.jwks.clone(), self.revocations.clone());
         health
@@ -102,8 +104,8 @@ fn replica_name(bound: SocketAddr) -> String {
     format!("{}:{}", host.nodename().to_string_lossy(), bound.port())
 }
 
-/// Erases the data of deleted accounts and deletes expired idempotency keys at regular intervals, unless the clock differs from that of
-/// the database. Never returns.
+/// Erases the data of deleted accounts and deletes expired idempotency keys at regular intervals, unless the
+/// clock differs from that of the database. Never returns.
 async fn housekeeping(db: Db, clock: ClockCheck) {
     loop {
         if clock.measure().await.is_ok() {

@@ -11,8 +11,8 @@ use storage::db::Db;
 use storage::rate_limits::RateLimiter;
 use web::{Cors, Policy, services};
 
-/// The application state. Handlers take single services of it with `State`. Cheap to clone, because axum clones the state
-/// for every request.
+/// The application state. Handlers take single services of it with `State`. Cheap to clone, because axum
+/// clones the state for every request.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Services>);
 

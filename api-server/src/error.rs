@@ -18,8 +18,8 @@ use storage::db;
 use web::error::FieldError;
 use web::{Code, Error, bearer, csrf};
 
-/// An error of a handler or an extractor. It wraps [`web::Error`], because the orphan rule does not let this crate
-/// implement conversions from the errors of `resources` and `access_tokens` to a type of another crate.
+/// An error of a handler or an extractor. It wraps [`web::Error`], because the orphan rule does not let this
+/// crate implement conversions from the errors of `resources` and `access_tokens` to a type of another crate.
 #[derive(Debug)]
 pub(crate) struct ApiError(Error);
 

@@ -1,5 +1,5 @@
-//! Extractors. The authentication extractor comes first among a handler's arguments, so that 401 and 403 precede every
-//! other error, except the 400 of a malformed idempotency key.
+//! Extractors. The authentication extractor comes first among a handler's arguments, so that 401 and 403
+//! precede every other error, except the 400 of a malformed idempotency key.
 
 mod bearer_only;
 mod credentials;

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 use web::bearer;
 
-/// An authenticated caller. The extractor `Principal` rejects unauthenticated requests; `Option<Principal>` accepts
-/// them.
+/// An authenticated caller. The extractor `Principal` rejects unauthenticated requests; `Option<Principal>`
+/// accepts them.
 #[derive(Clone, Debug)]
 pub(crate) struct Principal {
     /// The user for whom the call is made; `None` for a client that calls on its own behalf.
@@ -36,8 +36,8 @@ pub(crate) enum Credentials {
     Token(Arc<Token>),
 }
 
-/// The user for whom a call is made, as the session or the access token describes the user. Any change of the role ends
-/// both, so neither the role nor the existence of the user needs a look-up.
+/// The user for whom a call is made, as the session or the access token describes the user. Any change of the
+/// role ends both, so neither the role nor the existence of the user needs a look-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallingUser {
     /// The id of the user.

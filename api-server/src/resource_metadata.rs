@@ -19,8 +19,8 @@ pub(crate) struct Metadata {
     /// The issuer whose tokens are accepted.
     #[schema(value_type = Vec<String>)]
     authorization_servers: [String; 1],
-    /// The scopes that a client asks for if nothing else tells it what it needs. The 401 response of each route names the scope of
-    /// that route.
+    /// The scopes that a client asks for if nothing else tells it what it needs. The 401 response of each
+    /// route names the scope of that route.
     scopes_supported: Vec<&'static str>,
     /// The methods of sending a token (RFC 6750 §2): in the `Authorization` header only.
     #[schema(value_type = Vec<String>)]

@@ -14,8 +14,9 @@ use utoipa_axum::routes;
 use web::challenges::RouteCredentials;
 use web::{Cors, calls, cors, csrf, dpop, openapi, rate_limits};
 
-/// Returns the routes, each with the path that its handler declares. The routes of the API are served under the
-/// version's prefix and without it. The routes of the whole process (`/livez`, `/readyz`) are not included.
+/// Returns the routes, each with the path that its handler declares. The routes of the API are served under
+/// the version's prefix and without it. The routes of the whole process (`/livez`, `/readyz`) are not
+/// included.
 pub(crate) fn router(app: App) -> OpenApiRouter {
     let versioned = OpenApiRouter::new()
         .routes(routes!(posts::list, posts::create))

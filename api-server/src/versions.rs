@@ -50,7 +50,8 @@ const SUNSET: HeaderName = HeaderName::from_static("sunset");
 const HTTP_DATE: &[BorrowedFormatItem<'_>] =
     format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
 
-/// The version prefix of the request's path, with which `Location` and links begin; empty if the request has none.
+/// The version prefix of the request's path, with which `Location` and links begin; empty if the request has
+/// none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Prefix(&'static str);
 
@@ -69,8 +70,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Prefix {
     }
 }
 
-/// Serves the routes of a version under its prefix and without a prefix. The OpenAPI document lists the paths without
-/// it, and both base URLs as servers.
+/// Serves the routes of a version under its prefix and without a prefix. The OpenAPI document lists the paths
+/// without it, and both base URLs as servers.
 pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
     version: Version,
     routes: OpenApiRouter<S>,
@@ -86,8 +87,8 @@ pub(crate) fn serve<S: Clone + Send + Sync + 'static>(
     router
 }
 
-/// Middleware: adds `Deprecation`, `Sunset` and `Link` to the response, as far as the version has such dates and a
-/// guide.
+/// Middleware: adds `Deprecation`, `Sunset` and `Link` to the response, as far as the version has such dates
+/// and a guide.
 async fn add_version_headers(State(version): State<Version>, request: Request, next: Next) -> Response {
     if let Some(deferred) = request.extensions().get::<DeferredHeaders>() {
         for (name, value) in version.headers() {

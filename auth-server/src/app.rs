@@ -12,8 +12,8 @@ use storage::rate_limits::RateLimiter;
 use tokio::sync::Semaphore;
 use web::{Cors, Policy, services};
 
-/// The state of the issuer's routes. Handlers take all of it, or one service by `State`. Cheap to clone, because axum clones
-/// the state for every request.
+/// The state of the issuer's routes. Handlers take all of it, or one service by `State`. Cheap to clone,
+/// because axum clones the state for every request.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Services>);
 

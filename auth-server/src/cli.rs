@@ -102,8 +102,8 @@ impl From<Error> for startup::Error {
     }
 }
 
-/// The sealing keys, or the reasons why they cannot be read. A command fails with such an error only if it needs the
-/// key.
+/// The sealing keys, or the reasons why they cannot be read. A command fails with such an error only if it
+/// needs the key.
 #[derive(Debug)]
 pub struct SealingKeys {
     /// The keys that seal the signing keys and the installation secret.
@@ -127,8 +127,8 @@ struct Services {
 }
 
 impl Command {
-    /// Returns whether the command runs although the clock of this machine differs from that of the database: it reads, or it ends what
-    /// may be lost or stolen.
+    /// Returns whether the command runs although the clock of this machine differs from that of the database:
+    /// it reads, or it ends what may be lost or stolen.
     const fn runs_with_wrong_clock(&self) -> bool {
         use clients::registration_tokens::Command as Tokens;
         use {clients::Command as Clients, keys::Command as Keys, users::Command as Users};
@@ -163,15 +163,17 @@ impl Services {
 
     /// Returns the outbox of mails. Fails if the account key, which seals them, is missing.
     ///
-    /// Its mails are outside the limit of a mailbox. The limit protects people from mails that strangers cause over HTTP; a command is
-    /// run by an administrator, whose change of an account its user must learn of.
+    /// Its mails are outside the limit of a mailbox. The limit protects people from mails that strangers
+    /// cause over HTTP; a command is run by an administrator, whose change of an account its user must learn
+    /// of.
     fn mails(&self) -> Result<Mails, InvalidSetting> {
         let key = self.keys.account.clone()?;
         Ok(Mails::new(key, &self.issuer, ExpiringStore::new(None)))
     }
 }
 
-/// Migrates the configured database and runs a command on it. Fails if a setting is invalid or the command fails.
+/// Migrates the configured database and runs a command on it. Fails if a setting is invalid or the command
+/// fails.
 pub fn run<'a>(
     command: Command,
     common: &'a CommonSettings,

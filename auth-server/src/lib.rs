@@ -43,9 +43,9 @@ use web::health::Health;
 pub struct Issuer(App);
 
 impl Issuer {
-    /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and starts
-    /// the background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting is invalid,
-    /// neither of the master keys opens the secret and the keys, or the database does not answer.
+    /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and
+    /// starts the background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting
+    /// is invalid, neither of the master keys opens the secret and the keys, or the database does not answer.
     pub fn open<'a>(
         runtime: &'a Runtime,
         settings: &'a settings::IssuerSettings,
@@ -185,7 +185,8 @@ impl Issuer {
         })
     }
 
-    /// Adds the readiness check of the issuer: a key can sign tokens. Optional, because all replicas lack such a key at once.
+    /// Adds the readiness check of the issuer: a key can sign tokens. Optional, because all replicas lack
+    /// such a key at once.
     pub fn add_health_checks(&self, health: Health) -> Health {
         let grants = Arc::clone(&self.0.grants);
         health.with_optional("token_signing", move || {
@@ -211,7 +212,8 @@ fn guarded_client(issuer: &str) -> Result<GuardedClient, startup::Error> {
     client.map_err(|error| startup::Error::Other(error_chain(error)))
 }
 
-/// Converts an error of the signing keys into an error of the program. A wrong master key is an invalid setting.
+/// Converts an error of the signing keys into an error of the program. A wrong master key is an invalid
+/// setting.
 fn startup_error(error: keys::Error) -> startup::Error {
     match error {
         keys::Error::Sealed(_) => startup::Error::InvalidSetting(InvalidSetting(error.to_string())),

@@ -57,8 +57,8 @@ use presentation::LanguageLink;
 use text::Text;
 use web::Error;
 
-/// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the clients. The sources of scripts come
-/// last, so that a page can add one.
+/// There is no `form-action`: browsers apply it to the redirects that follow a form, which lead to the
+/// clients. The sources of scripts come last, so that a page can add one.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
     frame-ancestors 'none'; script-src 'self'";
 

@@ -56,13 +56,14 @@ pub(crate) const VERIFY: &str = Link::VERIFY;
 pub(crate) const DEVICE: &str = DEVICE_PAGE;
 pub(crate) const DEVICE_CONFIRMATION: &str = "/device/confirmation";
 
-/// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if the user has entered one.
-/// The sealed text of an authorization flow has no colon.
+/// The beginning of a `flow` that leads to the page for the code of a device. It is followed by the code, if
+/// the user has entered one. The sealed text of an authorization flow has no colon.
 const DEVICE_FLOW: &str = "device:";
 /// The longest encoded id in the path of a page to which a user returns after the sign-in, in bytes.
 const MAX_ID_LENGTH: usize = 255;
-/// The pages that require a recent sign-in, or an administrator. The path of one, or of the page of one user or app, is the `flow` of a
-/// user who signs in to come there. The sealed text of an authorization flow has no slash.
+/// The pages that require a recent sign-in, or an administrator. The path of one, or of the page of one user
+/// or app, is the `flow` of a user who signs in to come there. The sealed text of an authorization flow has
+/// no slash.
 const PAGES_AFTER_SIGN_IN: [&str; 12] = [
     PASSWORD,
     ACCOUNT_EMAIL,
@@ -78,8 +79,8 @@ const PAGES_AFTER_SIGN_IN: [&str; 12] = [
     ADMIN_EVENTS,
 ];
 
-/// The pages whose form is submitted to the path of the page. A link can open such a page again after an error: the form is short, so that
-/// the user loses little of the input.
+/// The pages whose form is submitted to the path of the page. A link can open such a page again after an
+/// error: the form is short, so that the user loses little of the input.
 const PAGES_OF_FORMS: [&str; 11] = [
     SIGN_IN,
     SECOND_STEP,
@@ -117,8 +118,8 @@ pub(crate) fn in_flow(page: &str, flow: &str) -> String {
     with_query(page, &[("flow", known_form(flow))])
 }
 
-/// Returns a `flow` that may be one of this issuer, by its form, and an empty text for any other. A path with it is in the head of a
-/// response, which proxies limit.
+/// Returns a `flow` that may be one of this issuer, by its form, and an empty text for any other. A path with
+/// it is in the head of a response, which proxies limit.
 fn known_form(flow: &str) -> &str {
     let is_known = is_page(flow) || is_sealed(flow.strip_prefix(DEVICE_FLOW).unwrap_or(flow));
     match is_known {
@@ -156,8 +157,8 @@ pub(crate) fn device_flow(code: Option<&UserCode>) -> String {
     format!("{DEVICE_FLOW}{code}")
 }
 
-/// Returns the path of the page that is next right after sign-in: in a flow the page on which it continues, otherwise the account. If the
-/// session is missing there, the browser dropped the cookie.
+/// Returns the path of the page that is next right after sign-in: in a flow the page on which it continues,
+/// otherwise the account. If the session is missing there, the browser dropped the cookie.
 pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
     let signed_in = ("signed_in", "1");
     match flow {
@@ -166,8 +167,8 @@ pub(crate) fn after_sign_in(flow: Option<&str>) -> String {
     }
 }
 
-/// Returns the path of the page on which a flow continues for a user who is signed in, with these further parameters: the consent page,
-/// that for the code of a device, or the page whose path the flow is.
+/// Returns the path of the page on which a flow continues for a user who is signed in, with these further
+/// parameters: the consent page, that for the code of a device, or the page whose path the flow is.
 pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
     if is_page(flow) {
         return with_query(flow, further);
@@ -180,7 +181,8 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
     with_query(page, &[&[parameter], further].concat())
 }
 
-/// Returns the path of the page of a client if a user can return to it after the sign-in, or else that of the list.
+/// Returns the path of the page of a client if a user can return to it after the sign-in, or else that of the
+/// list.
 pub(crate) fn page_after_sign_in_or_list(path: &str) -> &str {
     match is_page(path) {
         true => path,

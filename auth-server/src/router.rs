@@ -167,8 +167,9 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
     router
 }
 
-/// Answers requests for these paths with methods that they do not support. The layers that the routes have so far do not concern them: a
-/// redirect to the host of the base URL would take the place of the error, for which a browser gets a page.
+/// Answers requests for these paths with methods that they do not support. The layers that the routes have so
+/// far do not concern them: a redirect to the host of the base URL would take the place of the error, for
+/// which a browser gets a page.
 fn refuse_other_methods(routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
     let (routes, document) = routes.split_for_parts();
     let routes = routes.method_not_allowed_fallback(unsupported_method);

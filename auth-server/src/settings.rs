@@ -53,8 +53,8 @@ pub struct IssuerSettings {
         value_name = "MODE"
     )]
     pub pushed_authorization_requests: PushedRequestMode,
-    /// Whether apps on devices without a browser can use the device authorization grant (RFC 8628). Each app must also be registered for
-    /// it.
+    /// Whether apps on devices without a browser can use the device authorization grant (RFC 8628). Each app
+    /// must also be registered for it.
     #[arg(
         long,
         env = "LATCHKEY_DEVICE_AUTHORIZATION",
@@ -63,8 +63,8 @@ pub struct IssuerSettings {
         value_name = "MODE"
     )]
     pub device_authorization: DeviceAuthorizationMode,
-    /// The callers that may register clients at `/register` (RFC 7591): nobody, those with an initial access token of an administrator, or
-    /// anybody within limits.
+    /// The callers that may register clients at `/register` (RFC 7591): nobody, those with an initial access
+    /// token of an administrator, or anybody within limits.
     #[arg(
         long,
         env = "LATCHKEY_CLIENT_REGISTRATION",
@@ -73,8 +73,8 @@ pub struct IssuerSettings {
         value_name = "CALLERS"
     )]
     pub client_registration: ClientRegistration,
-    /// The `aud` that the assertions of apps may have: `any` means the issuer's URL or that of `/token` or `/par`, or a list of these,
-    /// `issuer` the issuer's URL as a string, as FAPI 2.0 requires.
+    /// The `aud` that the assertions of apps may have: `any` means the issuer's URL or that of `/token` or
+    /// `/par`, or a list of these, `issuer` the issuer's URL as a string, as FAPI 2.0 requires.
     #[arg(
         long,
         env = "LATCHKEY_CLIENT_ASSERTION_AUDIENCE",
@@ -83,8 +83,8 @@ pub struct IssuerSettings {
         value_name = "AUDIENCE"
     )]
     pub client_assertion_audience: AssertionAudience,
-    /// The apps that may describe themselves by a document at their client_id, a URL: off, any, or the hosts of these URLs, separated by
-    /// commas.
+    /// The apps that may describe themselves by a document at their client_id, a URL: off, any, or the hosts
+    /// of these URLs, separated by commas.
     #[arg(
         long,
         env = "LATCHKEY_CLIENT_ID_METADATA_DOCUMENTS",
@@ -135,7 +135,8 @@ impl IssuerSettings {
         self.master_key.read()
     }
 
-    /// Returns the master key `current` with the one that it replaces, if that is set. Fails if the two are the same.
+    /// Returns the master key `current` with the one that it replaces, if that is set. Fails if the two are
+    /// the same.
     pub fn master_keys(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
         self.master_key.with_previous(current)
     }

@@ -1,6 +1,7 @@
-//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing password and its deletion,
-//! the recent sign-in that they require, the figures, the signing keys, the users, the apps and the security events for administrators, their languages,
-//! their branding, their fields for passwords, and in Chromium their appearance, their accessibility, their local times, their use without
+//! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing
+//! password and its deletion, the recent sign-in that they require, the figures, the signing keys, the users,
+//! the apps and the security events for administrators, their languages, their branding, their fields for
+//! passwords, and in Chromium their appearance, their accessibility, their local times, their use without
 //! scripts and the life of an account.
 
 use tests::Page;

@@ -169,9 +169,10 @@ impl World {
         self.mail(email, "Reset your password", nth).await.token()
     }
 
-    /// Creates a signed-in user with the password [`PASSWORD`]. The account and the session are written to the database with a hash that is
-    /// computed once, because the hashes of sign-ups and sign-ins would take a quarter of the processor time of all tests. No mail is
-    /// sent. For tests of sign-up there is [`World::sign_up`], and for those of sign-in [`World::sign_up_and_log_in`].
+    /// Creates a signed-in user with the password [`PASSWORD`]. The account and the session are written to
+    /// the database with a hash that is computed once, because the hashes of sign-ups and sign-ins would take
+    /// a quarter of the processor time of all tests. No mail is sent. For tests of sign-up there is
+    /// [`World::sign_up`], and for those of sign-in [`World::sign_up_and_log_in`].
     pub async fn user(&self) -> User {
         self.user_with_role("user").await
     }
@@ -231,7 +232,8 @@ impl World {
         }
     }
 
-    /// Makes the sign-ins of a user look eleven minutes old, after which the pages for changes require another sign-in.
+    /// Makes the sign-ins of a user look eleven minutes old, after which the pages for changes require
+    /// another sign-in.
     pub async fn age_sign_ins_of(&self, user: &User) {
         const ELEVEN_MINUTES_IN_MICROS: i64 = 11 * 60 * 1_000_000;
         let age = "UPDATE sessions SET created_at = created_at - $2 WHERE user_id = $1";
@@ -297,13 +299,15 @@ impl Caller {
             .json(&json!({ "email": email, "password": password }))
     }
 
-    /// Prepares the confirmation of the address to which this token was mailed, in the session of this caller.
+    /// Prepares the confirmation of the address to which this token was mailed, in the session of this
+    /// caller.
     pub fn confirm_email(&self, token: &str) -> Call {
         self.post("/email-verifications/confirmations")
             .json(&json!({ "token": token }))
     }
 
-    /// Prepares the confirmation of the address to which this token was mailed, with the password of the account.
+    /// Prepares the confirmation of the address to which this token was mailed, with the password of the
+    /// account.
     pub fn confirm_email_with(&self, token: &str, password: &str) -> Call {
         self.post("/email-verifications/confirmations")
             .json(&json!({ "token": token, "password": password }))

@@ -141,8 +141,8 @@ impl<'a> Registration<'a> {
         self.option(&["--jwks-uri", uri])
     }
 
-    /// Registers the client: with further options by [`Registration::register_by_command`], otherwise by the function that the command
-    /// calls, which takes less of the processor than a program.
+    /// Registers the client: with further options by [`Registration::register_by_command`], otherwise by the
+    /// function that the command calls, which takes less of the processor than a program.
     pub fn register(self) -> App {
         match self.options.is_empty() {
             true => self.register_directly(),

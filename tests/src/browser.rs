@@ -140,9 +140,9 @@ impl Browser {
         self.with_cookies(call)
     }
 
-    /// Follows redirects, submits the sign-in form if it is shown, the form with the code of a device as it is, and the consent form
-    /// with `decision`.
-    /// Returns the first redirect to another origin, or the page on which the flow ended without one.
+    /// Follows redirects, submits the sign-in form if it is shown, the form with the code of a device as it
+    /// is, and the consent form with `decision`. Returns the first redirect to another origin, or the page on
+    /// which the flow ended without one.
     pub async fn complete_flow(&mut self, start: &str, user: &User, decision: &str) -> Result<Url, Page> {
         let mut page = self.open(start).await;
         for _ in 0..MAX_PAGES {

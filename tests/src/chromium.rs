@@ -93,7 +93,8 @@ impl Chromium {
         self.post(&format!("/element/{button}/click"), &json!({})).await;
     }
 
-    /// Fills in the fields that match CSS selectors, clicks the button, and waits for the page whose source alone has this text.
+    /// Fills in the fields that match CSS selectors, clicks the button, and waits for the page whose source
+    /// alone has this text.
     pub async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
         for (field, value) in fields {
             self.fill(field, value).await;
@@ -102,8 +103,9 @@ impl Chromium {
         self.expect(text).await;
     }
 
-    /// Waits until the source of the page contains this text. Returns the page's address. After a click that leaves the page, the text must
-    /// not be in the source of the page that is left, which may still be there.
+    /// Waits until the source of the page contains this text. Returns the page's address. After a click that
+    /// leaves the page, the text must not be in the source of the page that is left, which may still be
+    /// there.
     pub async fn expect(&self, text: &str) -> String {
         let began = Instant::now();
         loop {
@@ -119,7 +121,8 @@ impl Chromium {
         }
     }
 
-    /// Runs the body of an asynchronous function in the page. Its variable `args` has the arguments. Returns its result as JSON.
+    /// Runs the body of an asynchronous function in the page. Its variable `args` has the arguments. Returns
+    /// its result as JSON.
     pub async fn run(&self, body: &str, args: &[Value]) -> Value {
         let script = format!(
             "const args = [...arguments], done = args.pop();
@@ -148,7 +151,8 @@ impl Chromium {
         self.get("/source").await.as_str().unwrap().to_owned()
     }
 
-    /// Gives the browser an authenticator that stores passkeys, and verifies a user who is present. Returns its id.
+    /// Gives the browser an authenticator that stores passkeys, and verifies a user who is present. Returns
+    /// its id.
     pub async fn add_authenticator(&self) -> String {
         self.devtools("WebAuthn.enable", json!({})).await;
         let options = json!({ "options": {

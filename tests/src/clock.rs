@@ -1,6 +1,6 @@
-//! A clock that stands still until a test advances it. Only the programs and their database see it: libfaketime
-//! replaces the wall clock of the programs and leaves their monotonic clock alone, and `Database::set_clock` replaces
-//! that of PostgreSQL.
+//! A clock that stands still until a test advances it. Only the programs and their database see it:
+//! libfaketime replaces the wall clock of the programs and leaves their monotonic clock alone, and
+//! `Database::set_clock` replaces that of PostgreSQL.
 
 use crate::installed_programs::libfaketime;
 use foundation::clock::Timestamp;
@@ -15,8 +15,8 @@ pub(crate) struct Clock {
     file: PathBuf,
 }
 
-/// Returns the environment variables that make a program use the clock of this machine plus an offset in the form of
-/// libfaketime, such as `-1h`.
+/// Returns the environment variables that make a program use the clock of this machine plus an offset in the
+/// form of libfaketime, such as `-1h`.
 pub(crate) fn environment_with_offset(offset: &str) -> Vec<(String, String)> {
     faketime("FAKETIME", offset)
 }

@@ -25,7 +25,8 @@ struct DocumentedResponse<'a> {
 }
 
 impl Contract {
-    /// Merges the documents in `texts`. Deployments whose documents differ only in the origin `base` share the validators.
+    /// Merges the documents in `texts`. Deployments whose documents differ only in the origin `base` share
+    /// the validators.
     pub(crate) fn merged(texts: &[String], base: &str) -> Arc<Self> {
         static KNOWN: Mutex<BTreeMap<String, Arc<Contract>>> = Mutex::new(BTreeMap::new());
         let text = texts.join("\n").replace(base, "http://localhost");

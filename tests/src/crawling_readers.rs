@@ -1,5 +1,5 @@
-//! Crawling readers: clients that request large responses and read them too slowly. The programs must trust the addresses
-//! that a proxy at 127.0.0.1 names.
+//! Crawling readers: clients that request large responses and read them too slowly. The programs must trust
+//! the addresses that a proxy at 127.0.0.1 names.
 
 use crate::accounts::User;
 use crate::processes::connections_to;
@@ -52,7 +52,8 @@ impl LargeRequest {
             .expect("a reader was refused")
     }
 
-    /// Sends the request from this address, and reads the response as fast as it arrives. Returns whether it is complete.
+    /// Sends the request from this address, and reads the response as fast as it arrives. Returns whether it
+    /// is complete.
     pub async fn read(&self, address: &str) -> bool {
         let connection = RawConnection::connect(self.port).await;
         match self.send(connection, address).await {
@@ -85,7 +86,8 @@ impl LargeRequest {
         })
     }
 
-    /// Begins this many requests at once, each from an address in a network of its own. Returns those that the database had time for.
+    /// Begins this many requests at once, each from an address in a network of its own. Returns those that
+    /// the database had time for.
     pub async fn begin_at_many_addresses(&self, count: usize) -> Vec<CrawlingReader> {
         let mut readers = JoinSet::new();
         for n in 0..count {
@@ -98,14 +100,15 @@ impl LargeRequest {
         readers.join_all().await.into_iter().flatten().collect()
     }
 
-    /// Returns how many of these readers the program still serves. The kernels have a part of each response, so a reader does not see at
-    /// once that the program has closed its connection.
+    /// Returns how many of these readers the program still serves. The kernels have a part of each response,
+    /// so a reader does not see at once that the program has closed its connection.
     pub fn count_served(&self, readers: &[u16]) -> usize {
         let open = connections_to(self.port);
         readers.iter().filter(|reader| open.contains(reader)).count()
     }
 
-    /// Waits until the program serves none of these readers. Fails the test if it gives them up within 20 seconds.
+    /// Waits until the program serves none of these readers. Fails the test if it gives them up within 20
+    /// seconds.
     pub async fn wait_for_end_of(&self, readers: &[u16]) {
         let began = Instant::now();
         while self.count_served(readers) > 0 {

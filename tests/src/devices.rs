@@ -66,7 +66,8 @@ impl Device {
 }
 
 impl Browser {
-    /// Submits a code on the page for codes of devices. Returns the page that follows. The browser is signed in.
+    /// Submits a code on the page for codes of devices. Returns the page that follows. The browser is signed
+    /// in.
     pub async fn enter_user_code(&mut self, code: &str) -> Page {
         let page = self.open("/device").await;
         self.submit(&page, &[("user_code", code)]).await

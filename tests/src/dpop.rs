@@ -114,7 +114,8 @@ impl ProofKey {
         send_with_proof(request, |request| self.proof(request), call).await
     }
 
-    /// Sends a token request with a proof, see [`ProofKey::send`]. Returns the tokens, which must be bound to the key.
+    /// Sends a token request with a proof, see [`ProofKey::send`]. Returns the tokens, which must be bound to
+    /// the key.
     pub async fn tokens(&self, request: &Proven, call: impl Fn() -> Call) -> Tokens {
         let tokens = Tokens::parse(self.send(request, call).await);
         assert_eq!(tokens.reply.json()["token_type"], "DPoP");
@@ -123,8 +124,8 @@ impl ProofKey {
     }
 }
 
-/// Sends a request with the proof that `prove` makes, and again with a nonce if the server asks for one. On a busy machine a replica
-/// may not reach Redis in time, and then gives a nonce that the next replica refuses.
+/// Sends a request with the proof that `prove` makes, and again with a nonce if the server asks for one. On a
+/// busy machine a replica may not reach Redis in time, and then gives a nonce that the next replica refuses.
 pub async fn send_with_proof(
     request: &Proven,
     prove: impl Fn(&Proven) -> String,

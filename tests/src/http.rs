@@ -11,8 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-/// Secrets seen in requests and responses of a deployment, each with the first test that sent or received it. None may appear in a log,
-/// a database, Redis or a file name.
+/// Secrets seen in requests and responses of a deployment, each with the first test that sent or received it.
+/// None may appear in a log, a database, Redis or a file name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Canaries {
     secrets: Arc<Mutex<BTreeMap<String, &'static str>>>,
@@ -350,7 +350,8 @@ impl Call {
         self
     }
 
-    /// Closes the connection when the first part of the body has arrived, for a response that ends late. The reply has that part.
+    /// Closes the connection when the first part of the body has arrived, for a response that ends late. The
+    /// reply has that part.
     #[must_use]
     pub fn first_part_only(mut self) -> Self {
         self.first_part_only = true;

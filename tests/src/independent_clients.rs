@@ -1,9 +1,9 @@
-//! Unmodified client libraries, each with a script in `tests/clients/`, which runs it against a started issuer. That of a library in
-//! Rust is a program.
+//! Unmodified client libraries, each with a script in `tests/clients/`, which runs it against a started
+//! issuer. That of a library in Rust is a program.
 //!
-//! A script gets its settings as JSON in the environment. It prints `OPEN` and a URL when a browser has to go there,
-//! reads the URL at which the browser leaves the issuer, or that of the page on which the user has decided about a device, and
-//! prints `DONE` at its end.
+//! A script gets its settings as JSON in the environment. It prints `OPEN` and a URL when a browser has to go
+//! there, reads the URL at which the browser leaves the issuer, or that of the page on which the user has
+//! decided about a device, and prints `DONE` at its end.
 
 use crate::accounts::User;
 use crate::browser::Browser;
@@ -79,8 +79,8 @@ impl ClientLibrary {
         }
     }
 
-    /// Runs the script of the library with these settings. The browser belongs to `user`, who signs in and consents.
-    /// Fails the test if the script does.
+    /// Runs the script of the library with these settings. The browser belongs to `user`, who signs in and
+    /// consents. Fails the test if the script does.
     pub async fn run(self, settings: &Value, browser: &mut Browser, user: &User) {
         let mut command = self.command();
         command.env("SETTINGS", settings.to_string()).kill_on_drop(true);

@@ -14,8 +14,8 @@ impl World {
         }
     }
 
-    /// Expects that every issuer will describe the revoked access token as inactive to this confidential client, or answer 503 because it
-    /// cannot know.
+    /// Expects that every issuer will describe the revoked access token as inactive to this confidential
+    /// client, or answer 503 because it cannot know.
     pub async fn expect_introspected_as_revoked(&self, client: &App, token: &str) {
         for issuer in self.at_each_issuer(&self.anyone()) {
             eventually("a revoked access token is described as active", async || {

@@ -2,8 +2,9 @@
 //! to them over HTTP as a client, a browser or a third-party app does.
 //!
 //! A [`World`] is a test's view of a running deployment, and its [`Shape`] is the architecture. A test is an
-//! `async fn(SharedWorld)` in a deployment that it shares with others, an `async fn(World)` in one of its own, or an
-//! `async fn(Shape)` that starts its world itself. [`on_every_shape!`] at the end of its file runs it on each shape.
+//! `async fn(SharedWorld)` in a deployment that it shares with others, an `async fn(World)` in one of its
+//! own, or an `async fn(Shape)` that starts its world itself. [`on_every_shape!`] at the end of its file runs
+//! it on each shape.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -48,7 +48,8 @@ pub async fn follow_pages(caller: &Caller, path: &str) -> Vec<Reply> {
         assert_eq!(items(page).len(), 20);
         let body = page.json();
         let last = &body["items"][19];
-        // The id of a payment is not a number: its cursor contains a hidden numeric id. The time of an event is its `at`.
+        // The id of a payment is not a number: its cursor contains a hidden numeric id. The time of an event
+        // is its `at`.
         if last["id"].is_number() && last["created_at"].is_string() {
             assert_eq!(
                 body["next"],

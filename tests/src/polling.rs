@@ -24,7 +24,8 @@ pub(crate) fn record_revocation(time: Duration) {
     REVOCATIONS.lock().unwrap().push(time);
 }
 
-/// Prints the recorded times. They are asserted only by the tests that run alone, because other tests delay them.
+/// Prints the recorded times. They are asserted only by the tests that run alone, because other tests delay
+/// them.
 pub(crate) fn print_revocations() {
     let times = REVOCATIONS.lock().unwrap();
     if let Some(worst) = times.iter().max() {
@@ -35,8 +36,9 @@ pub(crate) fn print_revocations() {
     }
 }
 
-/// Polls until `condition` returns true twice in a row, because consecutive requests go to different replicas, which learn of a change at
-/// different times. Fails the test with the message `failure` after 20 seconds.
+/// Polls until `condition` returns true twice in a row, because consecutive requests go to different
+/// replicas, which learn of a change at different times. Fails the test with the message `failure` after 20
+/// seconds.
 #[track_caller]
 pub fn eventually<F: Future<Output = bool>>(
     failure: &str,

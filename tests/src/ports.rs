@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// They are below the range from which the kernel takes ports for connections.
 const PORTS: Range<u32> = 10_000..20_000;
 
-/// Returns a free port of 127.0.0.1. No connection gets it while its process has not begun to listen, or is stopped.
+/// Returns a free port of 127.0.0.1. No connection gets it while its process has not begun to listen, or is
+/// stopped.
 pub fn free_port() -> u16 {
     static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(std::process::id()));
     loop {

@@ -50,8 +50,8 @@ impl Database {
         Self { name, server }
     }
 
-    /// Makes `clock_timestamp` return this time. Sessions that began before the first call keep the real clock, because
-    /// only new ones look for functions in the schema `public` first.
+    /// Makes `clock_timestamp` return this time. Sessions that began before the first call keep the real
+    /// clock, because only new ones look for functions in the schema `public` first.
     pub(crate) fn set_clock(&self, now: Timestamp) {
         let name = &self.name;
         self.server.administer(&format!(
@@ -85,8 +85,8 @@ impl Database {
         self.api_url_at(self.server.socket_dir())
     }
 
-    /// Returns the URL for the API over a Unix socket in this directory, with a login role that is a member of the
-    /// role created by the migrations.
+    /// Returns the URL for the API over a Unix socket in this directory, with a login role that is a member
+    /// of the role created by the migrations.
     pub(crate) fn api_url_at(&self, socket_dir: &Path) -> String {
         self.server.create_api_role_once(|| {
             self.server.administer(&format!(

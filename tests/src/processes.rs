@@ -39,7 +39,8 @@ pub fn connections_to(port: u16) -> BTreeSet<u16> {
 
 fn processor_time(pid: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    // The name is in parentheses; user and system time are the 12th and 13th field after it (proc_pid_stat(5)).
+    // The name is in parentheses; user and system time are the 12th and 13th field after it
+    // (proc_pid_stat(5)).
     let (_, fields) = stat.rsplit_once(')').unwrap();
     let times = fields.split_whitespace().skip(11).take(2);
     let hundredths = times.map(|time| time.parse::<u64>().unwrap()).sum::<u64>();

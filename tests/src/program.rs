@@ -95,15 +95,16 @@ impl ProgramConfig {
                 command.env_remove(name);
             }
         }
-        // No test calls a server whose certificate a public authority has issued, and reading the machine's list takes a tenth of the
-        // processor time of a start.
+        // No test calls a server whose certificate a public authority has issued, and reading the machine's
+        // list takes a tenth of the processor time of a start.
         command.env("SSL_CERT_FILE", "/dev/null");
         command.current_dir(&self.dir);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 
-    /// Runs a Bash script with `set -e`, with the programs on the PATH and the flags as environment variables.
+    /// Runs a Bash script with `set -e`, with the programs on the PATH and the flags as environment
+    /// variables.
     pub(crate) fn bash(&self, script: &str) -> Output {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(programs_dir().to_owned()).chain(std::env::split_paths(&path));
@@ -246,8 +247,8 @@ impl Program {
     }
 }
 
-/// The directory of the programs, which have the profile of this test binary. The first call builds them, so that no test runs against
-/// outdated programs.
+/// The directory of the programs, which have the profile of this test binary. The first call builds them, so
+/// that no test runs against outdated programs.
 pub(crate) fn programs_dir() -> &'static Path {
     static PROGRAMS_DIR: OnceLock<PathBuf> = OnceLock::new();
     PROGRAMS_DIR.get_or_init(|| {
@@ -258,7 +259,8 @@ pub(crate) fn programs_dir() -> &'static Path {
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--profile"])
             .arg(dir.file_name().unwrap())
-            // The whole workspace, so that the dependencies have the same features as in the build of this test.
+            // The whole workspace, so that the dependencies have the same features as in the build of this
+            // test.
             .args(["--workspace", "--bins", "--target-dir"])
             .arg(target)
             .current_dir(workspace)

@@ -31,8 +31,8 @@ impl RawConnection {
         self.0.local_addr().unwrap().port()
     }
 
-    /// Connects to a port of 127.0.0.1 with the smallest buffer and segments, so that the kernels hold little of a response that is
-    /// read slowly, as they do between machines.
+    /// Connects to a port of 127.0.0.1 with the smallest buffer and segments, so that the kernels hold little
+    /// of a response that is read slowly, as they do between machines.
     pub async fn connect_with_small_buffer(port: u16) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();

@@ -6,7 +6,8 @@ use crate::reply::Reply;
 use crate::world::World;
 
 impl Caller {
-    /// Waits until `/readyz` reports this status, and returns the report. A process checks its dependencies at most once a second.
+    /// Waits until `/readyz` reports this status, and returns the report. A process checks its dependencies
+    /// at most once a second.
     pub async fn readiness(&self, status: &str) -> Reply {
         eventually("the reported readiness is another", async || {
             self.get("/readyz").may_fail().await.json()["status"] == status
@@ -17,8 +18,8 @@ impl Caller {
 }
 
 impl World {
-    /// Waits until every replica lets pages of this origin read its responses. The replicas read the origins of the registered apps again
-    /// when their copy is a second old.
+    /// Waits until every replica lets pages of this origin read its responses. The replicas read the origins
+    /// of the registered apps again when their copy is a second old.
     pub async fn expect_origin(&self, origin: &str) {
         let anyone = self.anyone();
         let apis = self.at_each_api(&anyone).into_iter().map(|api| (api, "/posts"));

@@ -120,8 +120,8 @@ impl RedisServer {
         }
     }
 
-    /// Makes it look as if it had run for long, so that it knows which DPoP proofs were used. Without that, proofs need nonces for
-    /// half a minute after its start.
+    /// Makes it look as if it had run for long, so that it knows which DPoP proofs were used. Without that,
+    /// proofs need nonces for half a minute after its start.
     pub fn look_old(&self) {
         let info = self.command(&["INFO", "server"]);
         let run_id = info.lines().find_map(|line| line.strip_prefix("run_id:"));

@@ -140,8 +140,8 @@ impl Replicas {
     }
 }
 
-/// A client whose connections come from this address, so that a replica sees the address of the caller. It opens a connection per
-/// request, so that none outlives a killed replica.
+/// A client whose connections come from this address, so that a replica sees the address of the caller. It
+/// opens a connection per request, so that none outlives a killed replica.
 fn client_from(address: IpAddr) -> Client<HttpConnector, Full<Bytes>> {
     let mut connector = HttpConnector::new();
     connector.set_local_address(Some(address));

@@ -14,7 +14,8 @@ impl World {
                          WHERE relname = 'revocations'";
             fetch_one!(db.reader(), (i64, i64), reads).unwrap()
         };
-        // The server counts the reads of a connection once a second or later, so the first rounds may include a burst.
+        // The server counts the reads of a connection once a second or later, so the first rounds may include
+        // a burst.
         eventually("a known row is read again and again", async || {
             let (scans, rows) = reads().await;
             eventually("the mirrors do not read", async || reads().await.0 > scans + 20).await;

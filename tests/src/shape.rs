@@ -17,8 +17,8 @@ pub enum Shape {
     Split,
 }
 
-/// The argument of a test function: the [`SharedWorld`](crate::SharedWorld) of its shape, a [`World`] of its own with default
-/// settings, or the [`Shape`] of the world that the test starts itself.
+/// The argument of a test function: the [`SharedWorld`](crate::SharedWorld) of its shape, a [`World`] of its
+/// own with default settings, or the [`Shape`] of the world that the test starts itself.
 pub trait TestArgument: Sized {
     /// Creates the argument for the test of this name on a shape.
     fn for_test(name: &'static str, shape: Shape) -> impl Future<Output = Self>;
@@ -53,8 +53,8 @@ pub fn run<A: TestArgument, F: Future<Output = ()>>(
     assert!(ended.is_ok(), "the test did not end within {TIMEOUT:?}");
 }
 
-/// Registers a test per shape for each named function. One process on PostgreSQL combines the SQL of one of the other shapes with the
-/// process of the other one, so it is left to the long tier.
+/// Registers a test per shape for each named function. One process on PostgreSQL combines the SQL of one of
+/// the other shapes with the process of the other one, so it is left to the long tier.
 #[macro_export]
 macro_rules! on_every_shape {
     ($($test:ident),+ $(,)?) => {
@@ -80,9 +80,10 @@ macro_rules! on_postgresql {
     ($($test:ident),+ $(,)?) => { $($crate::on_shapes!($test: split Split; long: postgres Postgres);)+ };
 }
 
-/// Registers tests whose subject is the same on every shape, because neither the engine nor the number of processes takes part: on a single
-/// process with SQLite, which takes a quarter of the processor time of several, and in the long tier on the others. Use it for tests that
-/// are slow or start a deployment of their own.
+/// Registers tests whose subject is the same on every shape, because neither the engine nor the number of
+/// processes takes part: on a single process with SQLite, which takes a quarter of the processor time of
+/// several, and in the long tier on the others. Use it for tests that are slow or start a deployment of their
+/// own.
 #[macro_export]
 macro_rules! on_one_shape {
     ($($test:ident),+ $(,)?) => {

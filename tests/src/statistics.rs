@@ -46,7 +46,8 @@ pub fn p99(sample: &[Duration]) -> Duration {
     sorted[sorted.len() * 99 / 100]
 }
 
-/// Calls a path 500 times, one call after the other. Fails the test if one is refused. Returns the 99th percentile of the times.
+/// Calls a path 500 times, one call after the other. Fails the test if one is refused. Returns the 99th
+/// percentile of the times.
 pub async fn p99_of_calls(caller: &Caller, path: &str) -> Duration {
     let mut times = Vec::new();
     for _ in 0..500 {
@@ -57,9 +58,9 @@ pub async fn p99_of_calls(caller: &Caller, path: &str) -> Duration {
     p99(&times)
 }
 
-/// Expects that the 99th percentile of a client's calls is at most twice as long beside something else as alone. `sample` measures both:
-/// alone, and beside `what`. A sample that is slower is repeated twice, because another program may have slowed it down. Times under
-/// 25 ms count as equal.
+/// Expects that the 99th percentile of a client's calls is at most twice as long beside something else as
+/// alone. `sample` measures both: alone, and beside `what`. A sample that is slower is repeated twice,
+/// because another program may have slowed it down. Times under 25 ms count as equal.
 pub async fn expect_p99_within_twice(what: &str, sample: impl AsyncFn() -> (Duration, Duration)) {
     let mut samples = Vec::new();
     while samples.len() < MAX_SAMPLES {
@@ -75,7 +76,8 @@ pub async fn expect_p99_within_twice(what: &str, sample: impl AsyncFn() -> (Dura
     panic!("calls beside {what} take more than twice as long: p99 alone and beside {samples:?}");
 }
 
-/// Prints a figure that a test measured. The test runner captures the output of `eprintln!`, but not this one.
+/// Prints a figure that a test measured. The test runner captures the output of `eprintln!`, but not this
+/// one.
 pub fn print_figure(figure: &str) {
     let mut out = std::io::stderr();
     writeln!(out, "{figure}").unwrap();

@@ -46,7 +46,8 @@ enum Answer {
     },
 }
 
-/// Returns a response with this status and reason, these headers and this body, for [`StubServer::answer_raw`].
+/// Returns a response with this status and reason, these headers and this body, for
+/// [`StubServer::answer_raw`].
 pub fn response(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")
@@ -83,12 +84,14 @@ impl StubServer {
         self.set(Answer::Whole(response.to_owned()));
     }
 
-    /// Sets the response to all following requests, with its head. It is sent one byte at a time, five in a second.
+    /// Sets the response to all following requests, with its head. It is sent one byte at a time, five in a
+    /// second.
     pub fn answer_slowly(&self, response: &str) {
         self.set(Answer::Slow(response.to_owned()));
     }
 
-    /// Sets the response to all following requests. Its head is sent at once, and its body one byte at a time, five in a second.
+    /// Sets the response to all following requests. Its head is sent at once, and its body one byte at a
+    /// time, five in a second.
     pub fn answer_with_slow_body(&self, head: &str, body: &str) {
         self.set(Answer::SlowBody {
             head: head.to_owned(),

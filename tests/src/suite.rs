@@ -17,14 +17,16 @@ use std::time::{Duration, Instant};
 const SHUFFLE: &str = "TESTS_SHUFFLE";
 /// The environment variable with the number of tests that run at once, as for the other test binaries.
 const THREADS: &str = "RUST_TEST_THREADS";
-/// The factor of the time limits of statements that tests run themselves. They may insert many rows, so the limit is five minutes.
+/// The factor of the time limits of statements that tests run themselves. They may insert many rows, so the
+/// limit is five minutes.
 const TIME_LIMIT_FACTOR: u32 = 120;
 /// The number of slowest tests that are listed at the end.
 const LISTED: usize = 20;
 /// The stack of a test, which holds its whole future.
 const STACK: usize = 8 << 20;
 
-/// The modules whose tests take a minute or more. They begin first, so that no core waits for one of them at the end.
+/// The modules whose tests take a minute or more. They begin first, so that no core waits for one of them at
+/// the end.
 const LONGEST: [&str; 4] = [
     "http::crawling_readers::",
     "http::openapi_tools::",
@@ -76,7 +78,8 @@ impl Test {
     }
 }
 
-/// Returns the first argument, or the second one in a run that includes the long tier. Use it for numbers of rounds.
+/// Returns the first argument, or the second one in a run that includes the long tier. Use it for numbers of
+/// rounds.
 pub fn rounds<T>(gate: T, long: T) -> T {
     if IS_LONG.load(Ordering::Relaxed) {
         long
@@ -85,9 +88,9 @@ pub fn rounds<T>(gate: T, long: T) -> T {
     }
 }
 
-/// Runs the registered tests of a binary, which takes the options of `cargo test`. The tests of the long tier run with
-/// `--include-ignored`. Afterwards it ends the shared deployments, whose logs and data must contain no secret of any test. Prints the
-/// slowest tests, and the times of revocations.
+/// Runs the registered tests of a binary, which takes the options of `cargo test`. The tests of the long tier
+/// run with `--include-ignored`. Afterwards it ends the shared deployments, whose logs and data must contain
+/// no secret of any test. Prints the slowest tests, and the times of revocations.
 pub fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let threads = environment(THREADS).and_then(|count| count.parse().ok());
@@ -107,8 +110,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The registered tests, those of [`LONGEST`] first, in an order that [`SHUFFLE`] determines. It is never that of their names, because
-/// neighbors resemble each other, and those that wait should run beside those that compute.
+/// The registered tests, those of [`LONGEST`] first, in an order that [`SHUFFLE`] determines. It is never
+/// that of their names, because neighbors resemble each other, and those that wait should run beside those
+/// that compute.
 fn trials() -> Vec<Trial> {
     let seed = environment(SHUFFLE).unwrap_or_default();
     let mut tests: Vec<&Test> = inventory::iter::<Test>().collect();

@@ -30,8 +30,8 @@ use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 use storage::db::Db;
 
-/// One test's view of a running deployment. A deployment of its own ends with it: dropping it kills the processes, prints their logs if
-/// the test failed, and searches logs and data for secrets.
+/// One test's view of a running deployment. A deployment of its own ends with it: dropping it kills the
+/// processes, prints their logs if the test failed, and searches logs and data for secrets.
 #[derive(Debug)]
 pub struct World {
     /// The engine and the number of processes.
@@ -106,8 +106,8 @@ impl World {
         self.deployment.redis.as_ref().unwrap()
     }
 
-    /// Returns the PostgreSQL server of this world. Requires [`WorldBuilder::own_postgres`], unless the test only
-    /// affects the database of this world.
+    /// Returns the PostgreSQL server of this world. Requires [`WorldBuilder::own_postgres`], unless the test
+    /// only affects the database of this world.
     pub fn postgres(&self) -> &PostgresServer {
         self.deployment.database.as_ref().unwrap().server()
     }
@@ -131,8 +131,8 @@ impl World {
         self.deployment.data_dir()
     }
 
-    /// Returns the logs of all processes so far. The programs write their lines a moment late, so this waits for the line
-    /// of a request of its own to each running process.
+    /// Returns the logs of all processes so far. The programs write their lines a moment late, so this waits
+    /// for the line of a request of its own to each running process.
     pub fn log(&self) -> String {
         self.deployment.log()
     }
@@ -160,8 +160,8 @@ impl World {
 
     /// Advances the clock of the programs and of the database. Requires [`WorldBuilder::clock`].
     pub fn advance(&self, length: Duration) {
-        // The clock of the database is set first: the programs' clock may make a key due, and then they compare the
-        // two.
+        // The clock of the database is set first: the programs' clock may make a key due, and then they
+        // compare the two.
         self.deployment.set_database(self.now().after(length));
         self.advance_programs(length);
     }
@@ -252,8 +252,8 @@ impl World {
             .for_each(|proxy| proxy.add_issuers([port]));
     }
 
-    /// Restarts the process at this port. The reverse proxy sends it requests again as soon as it accepts connections. Only for
-    /// [`Shape::Split`].
+    /// Restarts the process at this port. The reverse proxy sends it requests again as soon as it accepts
+    /// connections. Only for [`Shape::Split`].
     pub async fn restart_under_load(&mut self, port: u16) {
         let is_issuer = self.issuer_ports().contains(&port);
         self.deployment.reverse_proxy.as_ref().unwrap().remove(port).await;
@@ -299,8 +299,8 @@ impl World {
         self.anyone.bearer(token).get("/protected").await.expect(200);
     }
 
-    /// Expects that every API rejects the access token, which was revoked by a request: immediately in a single process, and as soon as
-    /// each replica has learned of it otherwise.
+    /// Expects that every API rejects the access token, which was revoked by a request: immediately in a
+    /// single process, and as soon as each replica has learned of it otherwise.
     pub async fn expect_revoked(&self, token: &str) {
         match self.shape {
             Shape::Split => self.expect_revoked_soon(token).await,
@@ -308,8 +308,8 @@ impl World {
         }
     }
 
-    /// Expects that every API will reject the access token. The time is printed at the end of all tests. A revocation by a command takes
-    /// a moment on every shape, because the processes poll for it.
+    /// Expects that every API will reject the access token. The time is printed at the end of all tests. A
+    /// revocation by a command takes a moment on every shape, because the processes poll for it.
     pub async fn expect_revoked_soon(&self, token: &str) {
         let began = Instant::now();
         for caller in self.at_each_api(&self.anyone.bearer(token)) {
@@ -371,8 +371,9 @@ impl World {
         Running::start(&first.config, "127.0.0.1:0", &first.log).await
     }
 
-    /// Starts another issuer on a free port, whose clock is that of this machine plus an offset in the form of
-    /// libfaketime, such as `-1h`. Returns its URL, and the process, which dropping kills. Only for [`Shape::Split`].
+    /// Starts another issuer on a free port, whose clock is that of this machine plus an offset in the form
+    /// of libfaketime, such as `-1h`. Returns its URL, and the process, which dropping kills. Only for
+    /// [`Shape::Split`].
     pub async fn start_issuer_with_clock(&self, offset: &str) -> (String, impl Drop + use<>) {
         let present = &self.deployment.processes[0];
         let mut config = present.config.clone();
@@ -381,8 +382,8 @@ impl World {
         (format!("http://localhost:{}", replica.port), replica)
     }
 
-    /// Starts another API process on a free port, with the settings of the present ones except for these flags. Returns
-    /// its URL, and the process, which dropping kills. Only for [`Shape::Split`].
+    /// Starts another API process on a free port, with the settings of the present ones except for these
+    /// flags. Returns its URL, and the process, which dropping kills. Only for [`Shape::Split`].
     pub async fn start_api_replica(&self, flags: &[(&str, &str)]) -> (String, impl Drop + use<>) {
         let present = self.deployment.processes.last().unwrap();
         let mut config = present.config.clone();

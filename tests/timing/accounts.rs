@@ -19,8 +19,9 @@ pub(super) async fn insert_accounts(world: &World, accounts: impl IntoIterator<I
     tx.commit().await.unwrap();
 }
 
-/// Returns an Argon2id hash that no password matches, of this memory, in KiB, and this number of passes. Each has a salt of its own,
-/// because Argon2id reads its memory in an order that depends on the salt, and some orders are slower.
+/// Returns an Argon2id hash that no password matches, of this memory, in KiB, and this number of passes. Each
+/// has a salt of its own, because Argon2id reads its memory in an order that depends on the salt, and some
+/// orders are slower.
 pub(super) fn unmatched_hash(memory: u32, passes: u32) -> String {
     let encode = |bytes: &[u8]| STANDARD_NO_PAD.encode(bytes);
     let (salt, output): ([u8; 16], [u8; 32]) = (foundation::random::bytes(), foundation::random::bytes());

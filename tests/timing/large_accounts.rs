@@ -1,4 +1,5 @@
-//! A user with 100,000 drafts and 300,000 security events deletes the account, and others are served meanwhile and afterwards.
+//! A user with 100,000 drafts and 300,000 security events deletes the account, and others are served
+//! meanwhile and afterwards.
 
 use super::ALONE;
 use serde_json::json;

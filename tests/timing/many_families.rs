@@ -1,5 +1,5 @@
-//! A user with 200,000 refresh token families changes the password, and others are served meanwhile. Ending all tokens of a user or of
-//! a client writes one row.
+//! A user with 200,000 refresh token families changes the password, and others are served meanwhile. Ending
+//! all tokens of a user or of a client writes one row.
 
 use super::ALONE;
 use serde_json::json;

@@ -16,8 +16,9 @@ const OLD: &str = "old@example.org";
 const IMPORTED: &str = "imported@example.org";
 const SAMPLES: usize = 3;
 
-/// Tries a wrong password at each address so many times. Returns the processor time that the programs used for each address. The
-/// attempts at the addresses take turns, so that a slow moment of the machine affects all.
+/// Tries a wrong password at each address so many times. Returns the processor time that the programs used
+/// for each address. The attempts at the addresses take turns, so that a slow moment of the machine affects
+/// all.
 async fn processor_times<const N: usize>(world: &World, emails: [&str; N], rounds: usize) -> [Duration; N] {
     let mut times = [Duration::ZERO; N];
     for _ in 0..rounds {
@@ -33,9 +34,9 @@ async fn processor_times<const N: usize>(world: &World, emails: [&str; N], round
     times
 }
 
-/// Expects that the processor times of the addresses differ by less than half of the least. A hash with less memory finds more of its blocks
-/// in the caches of the processor, and without equal work they would differ by more than the least. A sample that differs more is repeated
-/// twice.
+/// Expects that the processor times of the addresses differ by less than half of the least. A hash with less
+/// memory finds more of its blocks in the caches of the processor, and without equal work they would differ
+/// by more than the least. A sample that differs more is repeated twice.
 async fn expect_equal_times<const N: usize>(world: &World, emails: [&str; N], rounds: usize) {
     let mut samples = Vec::new();
     while samples.len() < SAMPLES {

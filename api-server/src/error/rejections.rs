@@ -1,4 +1,5 @@
-//! Errors that handlers and extractors create themselves, as opposed to those that come from a domain function.
+//! Errors that handlers and extractors create themselves, as opposed to those that come from a domain
+//! function.
 
 use web::{Code, Error};
 
@@ -34,8 +35,8 @@ pub(crate) fn idempotency_key_missing() -> Error {
     )
 }
 
-/// 400: the header `Idempotency-Key` is invalid. `problem` completes a sentence that begins with its name, such as "is
-/// empty".
+/// 400: the header `Idempotency-Key` is invalid. `problem` completes a sentence that begins with its name,
+/// such as "is empty".
 pub(crate) fn idempotency_key_invalid(problem: &str) -> Error {
     Error::new(
         Code::IdempotencyKeyInvalid,

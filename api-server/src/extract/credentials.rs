@@ -21,9 +21,10 @@ pub(super) enum Caller {
     Bearer(Principal),
 }
 
-/// Authenticates the caller; `None` if the request has no credentials, or the cookie of an unknown or expired session.
-/// If the request has an access token, its session cookie is ignored, even if the token is invalid. Fails like
-/// [`by_token`], with 401 for several session cookies, and with 403 if a call with a session fails the CSRF check.
+/// Authenticates the caller; `None` if the request has no credentials, or the cookie of an unknown or expired
+/// session. If the request has an access token, its session cookie is ignored, even if the token is invalid.
+/// Fails like [`by_token`], with 401 for several session cookies, and with 403 if a call with a session fails
+/// the CSRF check.
 pub(super) async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, ApiError> {
     if let Some(principal) = by_token(parts, app).await? {
         return Ok(Some(Caller::Bearer(principal)));
@@ -73,8 +74,8 @@ pub(super) async fn by_token(parts: &Parts, app: &App) -> Result<Option<Principa
     }))
 }
 
-/// Checks that the credentials of the caller are still valid. Fails with 401 if they have ended, and with 503 if that
-/// cannot be decided.
+/// Checks that the credentials of the caller are still valid. Fails with 401 if they have ended, and with 503
+/// if that cannot be decided.
 pub(super) async fn check_again(principal: &Principal, app: &App) -> Result<(), ApiError> {
     match &principal.credentials {
         Credentials::Token(token) => Ok(app.verifier.verify_again(token, clock::now()).await?),

@@ -1,4 +1,5 @@
-//! The extractors of a write that a client may repeat: with the header `Idempotency-Key`, it is executed once.
+//! The extractors of a write that a client may repeat: with the header `Idempotency-Key`, it is executed
+//! once.
 
 use super::writers::Writer;
 use crate::app::App;
@@ -20,8 +21,8 @@ use web::{Error, JsonBody};
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// A request for a write, which is executed once per idempotency key. Without a key it is executed each time. Extract it before the caller:
-/// the 400 of a malformed key precedes 401.
+/// A request for a write, which is executed once per idempotency key. Without a key it is executed each time.
+/// Extract it before the caller: the 400 of a malformed key precedes 401.
 #[derive(Debug)]
 pub(crate) struct IdempotentRequest {
     key: Option<KeyValue>,
@@ -51,8 +52,8 @@ error_responses! {
 }
 
 impl IdempotentRequest {
-    /// Executes the write for this caller, at the time of the request, and returns its receipt, or the stored receipt of an earlier call with
-    /// the same key. Fails like [`Idempotency::run`].
+    /// Executes the write for this caller, at the time of the request, and returns its receipt, or the stored
+    /// receipt of an earlier call with the same key. Fails like [`Idempotency::run`].
     pub(crate) async fn run<const MAX: usize, R: Serialize + DeserializeOwned>(
         self,
         writer: &Writer,
@@ -89,8 +90,8 @@ impl<R> Written<R> {
         &self.outcome.receipt
     }
 
-    /// Returns the response 201 with this resource. `location` is its path without the prefix of an API version, `etag` its entity tag if
-    /// it has one. Fails if the resource cannot be serialized.
+    /// Returns the response 201 with this resource. `location` is its path without the prefix of an API
+    /// version, `etag` its entity tag if it has one. Fails if the resource cannot be serialized.
     pub(crate) fn created(
         self,
         location: &str,
@@ -140,7 +141,8 @@ impl FromRequestParts<App> for KeyedRequest {
     }
 }
 
-/// Returns the key of the request, if it has one. Fails with 400 if the header is malformed or occurs more than once.
+/// Returns the key of the request, if it has one. Fails with 400 if the header is malformed or occurs more
+/// than once.
 fn read_key(parts: &Parts) -> Result<Option<KeyValue>, Error> {
     let mut values = parts.headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else {

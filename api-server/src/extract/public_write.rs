@@ -10,8 +10,8 @@ use web::body::Authorization;
 use web::error_responses;
 use web::{cookies, csrf};
 
-/// A write that needs no authentication. If the request has an access token, the token must be valid, and the field
-/// holds its principal; otherwise the request must pass the CSRF check.
+/// A write that needs no authentication. If the request has an access token, the token must be valid, and the
+/// field holds its principal; otherwise the request must pass the CSRF check.
 #[derive(Debug)]
 pub(crate) struct PublicWrite(Option<Principal>);
 

@@ -1,5 +1,5 @@
-//! The extractors for routes that require a session and reject access tokens, and for a route to which a session is one of two
-//! credentials.
+//! The extractors for routes that require a session and reject access tokens, and for a route to which a
+//! session is one of two credentials.
 
 use super::credentials::{self, Caller};
 use crate::app::App;
@@ -19,8 +19,8 @@ pub(crate) struct CurrentSession(pub(crate) Session);
 #[derive(Debug)]
 pub(crate) struct UnrestrictedSession(pub(crate) Session);
 
-/// A write that needs no authentication, and the caller's session if there is one. An access token must be valid, and is no session. A
-/// request without either must pass the CSRF check too.
+/// A write that needs no authentication, and the caller's session if there is one. An access token must be
+/// valid, and is no session. A request without either must pass the CSRF check too.
 #[derive(Debug)]
 pub(crate) struct OptionalSession(Option<Caller>);
 

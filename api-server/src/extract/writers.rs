@@ -1,5 +1,5 @@
-//! The extractors for routes that write resources of a user: posts, comments, payments. They answer 403 before the body
-//! is read.
+//! The extractors for routes that write resources of a user: posts, comments, payments. They answer 403
+//! before the body is read.
 
 use super::credentials;
 use crate::app::App;
@@ -17,7 +17,8 @@ use web::error_responses;
 pub(crate) struct Writer {
     /// The user for whom the call is made, with the permissions on posts and comments.
     pub(crate) actor: Actor,
-    /// The user, the credentials that each write checks again in its own statement or transaction, and the quota.
+    /// The user, the credentials that each write checks again in its own statement or transaction, and the
+    /// quota.
     pub(crate) author: Author,
     principal: Principal,
 }
@@ -38,8 +39,8 @@ impl Writer {
         self.principal.client_id()
     }
 
-    /// Authenticates the caller. Fails with 401 if that is impossible, and with 403 if the caller lacks this scope or
-    /// is a client that calls on its own behalf.
+    /// Authenticates the caller. Fails with 401 if that is impossible, and with 403 if the caller lacks this
+    /// scope or is a client that calls on its own behalf.
     async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, ApiError> {
         let principal = <Principal as FromRequestParts<App>>::from_request_parts(parts, app).await?;
         principal.require(scope)?;

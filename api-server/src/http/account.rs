@@ -36,9 +36,9 @@ pub(crate) async fn export(
 
 /// Delete the caller's account
 ///
-/// Requires the password, and a code if sign-in requires one. A user without a password deletes the account at `/account/deletion`. Posts
-/// that were ever published, comments and payments remain and belong to an anonymized user. All other data is deleted, and the e-mail
-/// address can be used again.
+/// Requires the password, and a code if sign-in requires one. A user without a password deletes the account
+/// at `/account/deletion`. Posts that were ever published, comments and payments remain and belong to an
+/// anonymized user. All other data is deleted, and the e-mail address can be used again.
 #[utoipa::path(
     delete, path = "/me", operation_id = "deleteAccount", tag = "Users", request_body = PresentedCredentials,
     security(("session" = [], "csrf" = [])),

@@ -22,7 +22,8 @@ use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 /// List the comments on a post
 ///
-/// Returns the comments on a post that the caller may see, 20 per page. Unknown and invalid query parameters are ignored.
+/// Returns the comments on a post that the caller may see, 20 per page. Unknown and invalid query parameters
+/// are ignored.
 #[utoipa::path(
     get, path = "/posts/{id}/comments", operation_id = "listComments", tag = "Comments",
     params(("id" = inline(Id), Path, description = "The id of the post."), ListQuery, PageRequest),
@@ -117,8 +118,8 @@ pub(crate) async fn read(
 
 /// Delete a comment
 ///
-/// Allowed for the comment's author, editors and administrators. A comment has only one version, so `If-Match` is rarely
-/// needed.
+/// Allowed for the comment's author, editors and administrators. A comment has only one version, so
+/// `If-Match` is rarely needed.
 #[utoipa::path(
     delete, path = "/posts/{id}/comments/{comment_id}", operation_id = "deleteComment", tag = "Comments",
     params(

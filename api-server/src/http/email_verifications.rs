@@ -43,9 +43,9 @@ struct EmailConfirmation {
 
 /// Request to confirm or change the e-mail address
 ///
-/// Mails a link to the current address or to the new one. The new address becomes the account's when it is confirmed with the
-/// link, and the old address is notified. A new link replaces the earlier ones. An address gets at most two such mails an hour; a further
-/// request sends nothing.
+/// Mails a link to the current address or to the new one. The new address becomes the account's when it is
+/// confirmed with the link, and the old address is notified. A new link replaces the earlier ones. An address
+/// gets at most two such mails an hour; a further request sends nothing.
 #[utoipa::path(
     post, path = "/email-verifications", operation_id = "requestEmailVerification", tag = "Users",
     request_body = EmailVerification, security(("session" = [], "csrf" = [])),
@@ -71,9 +71,10 @@ pub(crate) async fn request(
 
 /// Confirm or change the e-mail address
 ///
-/// Takes the token from the mail, which works once, in a session of the account or with its password, because anybody can enter
-/// an address for an account. An access token is neither. Who has neither resets the password: that confirms the address too, and
-/// ends what was set up before. A change of the address ends all sessions of the user and revokes the tokens of all apps.
+/// Takes the token from the mail, which works once, in a session of the account or with its password, because
+/// anybody can enter an address for an account. An access token is neither. Who has neither resets the
+/// password: that confirms the address too, and ends what was set up before. A change of the address ends all
+/// sessions of the user and revokes the tokens of all apps.
 #[utoipa::path(
     post, path = "/email-verifications/confirmations", operation_id = "confirmEmailVerification", tag = "Users",
     request_body = EmailConfirmation, security((), ("csrf" = []), ("session" = [], "csrf" = [])),

@@ -12,8 +12,8 @@ pub(super) fn with_etag(etag: String, record: impl Serialize) -> impl IntoRespon
     ([(header::ETAG, etag)], web::json_response(&record, CAPACITY))
 }
 
-/// Returns the response to a read of a record, which clients may cache but must revalidate before each use. If the
-/// entity tag matches `If-None-Match`, a middleware turns the response into 304.
+/// Returns the response to a read of a record, which clients may cache but must revalidate before each use.
+/// If the entity tag matches `If-None-Match`, a middleware turns the response into 304.
 pub(super) fn with_revalidation(etag: String, record: impl Serialize) -> impl IntoResponse {
     let caching = [
         (header::CACHE_CONTROL, "private, no-cache"),

@@ -16,8 +16,8 @@ foundation::schema! {
 }
 
 impl MailedToken {
-    /// Checks the length of a token. The error completes a sentence that begins with the field name, such as "is
-    /// empty".
+    /// Checks the length of a token. The error completes a sentence that begins with the field name, such as
+    /// "is empty".
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         match text.len() {
             0 => Err("is empty"),

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 /// Read the resource metadata
 ///
-/// Returns the metadata that a client needs to call this API with an access token (RFC 9728). It is the same for every
-/// caller.
+/// Returns the metadata that a client needs to call this API with an access token (RFC 9728). It is the same
+/// for every caller.
 #[utoipa::path(
     get, path = "/.well-known/oauth-protected-resource", operation_id = "readResourceMetadata", tag = "Discovery",
     responses((status = 200, description = "The metadata.", body = Metadata, headers(("Cache-Control"))))

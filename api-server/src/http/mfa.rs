@@ -54,8 +54,8 @@ struct RecoveryCodes {
 
 /// Begin to turn two-step sign-in on
 ///
-/// Returns a secret for an authenticator app and replaces the secret of an earlier unconfirmed call. Sign-in requires no
-/// code until a first code is confirmed.
+/// Returns a secret for an authenticator app and replaces the secret of an earlier unconfirmed call. Sign-in
+/// requires no code until a first code is confirmed.
 #[utoipa::path(
     post, path = "/me/mfa/totp", operation_id = "beginTotp", tag = "Users", request_body = PasswordAgain,
     security(("session" = [], "csrf" = [])),
@@ -81,8 +81,8 @@ pub(crate) async fn begin(
 
 /// Turn two-step sign-in on
 ///
-/// Takes a first code. Gives this session a new cookie, ends all other sessions of the user, and revokes the tokens of
-/// all apps.
+/// Takes a first code. Gives this session a new cookie, ends all other sessions of the user, and revokes the
+/// tokens of all apps.
 #[utoipa::path(
     post, path = "/me/mfa/totp/verifications", operation_id = "confirmTotp", tag = "Users",
     request_body = FirstCode, security(("session" = [], "csrf" = [])),
@@ -112,8 +112,8 @@ pub(crate) async fn confirm(
 
 /// Turn two-step sign-in off
 ///
-/// Requires the password and a code. Gives this session a new cookie, ends all other sessions of the user, and revokes
-/// the tokens of all apps.
+/// Requires the password and a code. Gives this session a new cookie, ends all other sessions of the user,
+/// and revokes the tokens of all apps.
 #[utoipa::path(
     delete, path = "/me/mfa/totp", operation_id = "disableTotp", tag = "Users", request_body = PresentedCredentials,
     security(("session" = [], "csrf" = [])),

@@ -1,4 +1,5 @@
-//! `/me/passkeys`: the passkeys of the caller. Users add them on a page of the issuer, to whose origin they belong.
+//! `/me/passkeys`: the passkeys of the caller. Users add them on a page of the issuer, to whose origin they
+//! belong.
 
 use super::reauthentication;
 use crate::error::ApiError;
@@ -70,8 +71,9 @@ pub(crate) async fn rename(
 
 /// Remove a passkey
 ///
-/// Requires the password, and a code if sign-in requires one. A user without a password removes passkeys at `/account/passkeys`. Gives this
-/// session a new cookie, ends all other sessions of the user, and revokes the tokens of all apps.
+/// Requires the password, and a code if sign-in requires one. A user without a password removes passkeys at
+/// `/account/passkeys`. Gives this session a new cookie, ends all other sessions of the user, and revokes the
+/// tokens of all apps.
 #[utoipa::path(
     delete, path = "/me/passkeys/{id}", operation_id = "removePasskey", tag = "Users", request_body = PresentedCredentials,
     params(("id" = inline(Id), Path, description = "The id of the passkey.")),

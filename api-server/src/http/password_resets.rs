@@ -31,8 +31,9 @@ struct PasswordResetConfirmation {
 
 /// Request a password reset
 ///
-/// Mails a link to the account with this address. The response is the same if there is no such account. A new link
-/// replaces the earlier ones. An address gets at most three mails with a link an hour; a further request sends nothing.
+/// Mails a link to the account with this address. The response is the same if there is no such account. A new
+/// link replaces the earlier ones. An address gets at most three mails with a link an hour; a further request
+/// sends nothing.
 #[utoipa::path(
     post, path = "/password-resets", operation_id = "requestPasswordReset", tag = "Users",
     request_body = PasswordReset, security((), ("csrf" = [])),
@@ -52,9 +53,10 @@ pub(crate) async fn request(
 
 /// Set a new password
 ///
-/// Takes the token from the mail, which works once. Ends all sessions of the user, revokes the tokens of all apps, and removes
-/// all passkeys. It does not sign in. Two-step sign-in stays on, unless the address was not confirmed before: then it is turned off and all apps are
-/// disconnected, because somebody else may have created the account. The address is confirmed then.
+/// Takes the token from the mail, which works once. Ends all sessions of the user, revokes the tokens of all
+/// apps, and removes all passkeys. It does not sign in. Two-step sign-in stays on, unless the address was not
+/// confirmed before: then it is turned off and all apps are disconnected, because somebody else may have
+/// created the account. The address is confirmed then.
 #[utoipa::path(
     post, path = "/password-resets/confirmations", operation_id = "confirmPasswordReset", tag = "Users",
     request_body = PasswordResetConfirmation, security((), ("csrf" = [])),

@@ -125,7 +125,8 @@ pub(crate) async fn read(
 
 /// Capture a payment
 ///
-/// Captures a payment with the status `created`, wholly or in part. A payment can be captured once; the rest is released.
+/// Captures a payment with the status `created`, wholly or in part. A payment can be captured once; the rest
+/// is released.
 #[utoipa::path(
     post, path = "/payments/{id}/captures", operation_id = "capturePayment", tag = "Payments",
     request_body(content = Option<Part>, description = "By default the whole amount."),
@@ -182,7 +183,8 @@ pub(crate) async fn cancel(
 
 /// Refund a payment
 ///
-/// Refunds all of the captured amount that is left, or a part of it. A payment can be refunded in several parts.
+/// Refunds all of the captured amount that is left, or a part of it. A payment can be refunded in several
+/// parts.
 #[utoipa::path(
     post, path = "/payments/{id}/refunds", operation_id = "refundPayment", tag = "Payments",
     request_body(content = Option<Part>, description = "By default all that is left."),

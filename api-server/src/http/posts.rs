@@ -103,8 +103,8 @@ pub(crate) async fn read(
 
 /// Change a post
 ///
-/// Changes the post if it is at the version in `If-Match`. Members that the body leaves out stay unchanged. Allowed for the
-/// post's author, editors and administrators.
+/// Changes the post if it is at the version in `If-Match`. Members that the body leaves out stay unchanged.
+/// Allowed for the post's author, editors and administrators.
 #[utoipa::path(
     patch, path = "/posts/{id}", operation_id = "updatePost", tag = "Posts", request_body = PostPatch,
     params(
@@ -139,7 +139,8 @@ pub(crate) async fn update(
 
 /// Delete a post
 ///
-/// With `If-Match`, deletes the post only at that version. Allowed for the post's author, editors and administrators.
+/// With `If-Match`, deletes the post only at that version. Allowed for the post's author, editors and
+/// administrators.
 #[utoipa::path(
     delete, path = "/posts/{id}", operation_id = "deletePost", tag = "Posts",
     params(

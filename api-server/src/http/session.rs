@@ -73,9 +73,10 @@ pub(crate) struct Auth {
 
 /// Sign in
 ///
-/// Starts a session. A call with the session of the same user renews it: it gets another `sid`, and apps keep what they got in it. One
-/// of another user ends. The response to an unknown e-mail address and to a wrong password is the same and has no body. A
-/// missing or wrong code is reported only if the password is right. Five failures block sign-in for a while.
+/// Starts a session. A call with the session of the same user renews it: it gets another `sid`, and apps keep
+/// what they got in it. One of another user ends. The response to an unknown e-mail address and to a wrong
+/// password is the same and has no body. A missing or wrong code is reported only if the password is right.
+/// Five failures block sign-in for a while.
 #[utoipa::path(
     post, path = "/login", operation_id = "login", tag = "Sessions", request_body = SignIn,
     security((), ("csrf" = [])),
@@ -172,8 +173,8 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<M
 
 /// Change the caller's password
 ///
-/// Ends all sessions of the user, including this one, and revokes the tokens of all apps. A user without a password sets one at
-/// `/password`, the page of the issuer.
+/// Ends all sessions of the user, including this one, and revokes the tokens of all apps. A user without a
+/// password sets one at `/password`, the page of the issuer.
 #[utoipa::path(
     put, path = "/me/password", operation_id = "changePassword", tag = "Users", request_body = PasswordChange,
     security(("session" = [], "csrf" = [])),
@@ -200,9 +201,10 @@ pub(crate) async fn change_password(
 
 /// Remove the caller's password
 ///
-/// Passkeys alone sign in afterwards. Requires that the last sign-in of the session was with a passkey and within the last ten minutes, and
-/// a confirmed address, to which a reset can be mailed; otherwise nothing changes. Gives this session a new cookie, ends all other sessions
-/// of the user, and revokes the tokens of all apps.
+/// Passkeys alone sign in afterwards. Requires that the last sign-in of the session was with a passkey and
+/// within the last ten minutes, and a confirmed address, to which a reset can be mailed; otherwise nothing
+/// changes. Gives this session a new cookie, ends all other sessions of the user, and revokes the tokens of
+/// all apps.
 #[utoipa::path(
     delete, path = "/me/password", operation_id = "removePassword", tag = "Users",
     security(("session" = [], "csrf" = [])),

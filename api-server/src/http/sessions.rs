@@ -40,7 +40,8 @@ pub(crate) async fn list(
 
 /// End all other sessions
 ///
-/// Ends every session of the caller but the one of this call, and revokes the tokens that first-party apps received in them.
+/// Ends every session of the caller but the one of this call, and revokes the tokens that first-party apps
+/// received in them.
 #[utoipa::path(
     delete, path = "/me/sessions", operation_id = "endOtherSessions", tag = "Sessions",
     security(("session" = [], "csrf" = [])),
@@ -62,8 +63,8 @@ pub(crate) async fn end_others(
 
 /// End a session
 ///
-/// Ends the session and revokes the tokens that first-party apps received in it. Ending the session of this call also
-/// clears its cookie.
+/// Ends the session and revokes the tokens that first-party apps received in it. Ending the session of this
+/// call also clears its cookie.
 #[utoipa::path(
     delete, path = "/me/sessions/{id}", operation_id = "endSession", tag = "Sessions",
     params(("id" = inline(Id), Path, description = "The id of the session.")),

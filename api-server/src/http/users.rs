@@ -32,7 +32,8 @@ struct SignUp {
 
 /// Create an account
 ///
-/// The account has the role `user`. The call does not sign in. It is forbidden if only administrators create accounts.
+/// The account has the role `user`. The call does not sign in. It is forbidden if only administrators create
+/// accounts.
 #[utoipa::path(
     post, path = "/users", operation_id = "createUser", tag = "Users", request_body = SignUp,
     security((), ("csrf" = [])),

@@ -25,8 +25,8 @@ pub(crate) enum Kind {
     Token,
     /// A request for the key set, at an issuer.
     KeySet,
-    /// A call with an access token, at an API. `/protected` checks the token and needs no statement, so that a drill
-    /// beside real traffic does not load the database.
+    /// A call with an access token, at an API. `/protected` checks the token and needs no statement, so that
+    /// a drill beside real traffic does not load the database.
     Api,
 }
 
@@ -50,8 +50,8 @@ pub(crate) struct Counts {
     pub(crate) last_failure: Option<String>,
     /// The latencies of the responses 200.
     pub(crate) latencies: Latencies,
-    /// The keys that the endpoint showed, with the time of the first response that did: keys that signed a token, keys
-    /// in the key set, or keys whose tokens were accepted.
+    /// The keys that the endpoint showed, with the time of the first response that did: keys that signed a
+    /// token, keys in the key set, or keys whose tokens were accepted.
     pub(crate) kids: BTreeMap<String, Instant>,
 }
 
@@ -90,7 +90,8 @@ struct Jwk {
 }
 
 impl Endpoint {
-    /// Returns the endpoint of this kind at the replica with this URL. Fails with a message if TLS cannot be set up.
+    /// Returns the endpoint of this kind at the replica with this URL. Fails with a message if TLS cannot be
+    /// set up.
     pub(crate) fn new(kind: Kind, replica: &Url) -> Result<Self, String> {
         let mut url = replica.clone();
         url.set_path(match kind {

@@ -6,8 +6,8 @@ use std::time::Duration;
 /// The smallest latency that is recorded, in microseconds. Smaller ones are recorded as this one.
 const LEAST: u64 = 8;
 
-/// The number of latencies in each class. A class is an eighth of a doubling, so a percentile is at most an eighth too
-/// high.
+/// The number of latencies in each class. A class is an eighth of a doubling, so a percentile is at most an
+/// eighth too high.
 #[derive(Debug, Default)]
 pub(crate) struct Latencies(BTreeMap<u32, u64>);
 
@@ -18,8 +18,8 @@ impl Latencies {
         *self.0.entry(class_of(micros)).or_default() += 1;
     }
 
-    /// Returns an upper bound of the least latency that at least `percent` of all latencies do not exceed, or `None` if
-    /// there are none.
+    /// Returns an upper bound of the least latency that at least `percent` of all latencies do not exceed, or
+    /// `None` if there are none.
     pub(crate) fn percentile(&self, percent: u64) -> Option<Duration> {
         let rank = (self.0.values().sum::<u64>() * percent).div_ceil(100);
         let mut counted = 0;

@@ -1,6 +1,6 @@
-//! The drill of a rotation of the signing keys: it calls every replica of a running installation while the keys are rotated, and
-//! reports whether each replica accepted every valid token. It speaks to the replicas by HTTP alone; the caller of [`run`] registers
-//! the client and rotates the keys.
+//! The drill of a rotation of the signing keys: it calls every replica of a running installation while the
+//! keys are rotated, and reports whether each replica accepted every valid token. It speaks to the replicas
+//! by HTTP alone; the caller of [`run`] registers the client and rotates the keys.
 
 mod client;
 mod endpoint;
@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 use token::Pool;
 use url::Url;
 
-/// The time that a rotation may take in addition to the JWKS max-age, for which a key is staged: the generation of the next key on a
-/// busy machine, and the time that every replica has to show a new key.
+/// The time that a rotation may take in addition to the JWKS max-age, for which a key is staged: the
+/// generation of the next key on a busy machine, and the time that every replica has to show a new key.
 const ROTATION_ALLOWANCE: Duration = Duration::from_secs(60);
 
 /// The arguments of `keys drill`.
@@ -88,8 +88,8 @@ pub enum Error {
 }
 
 impl DrillArgs {
-    /// Returns the time after which the drill ends, whatever is left to do: the given one or, if there is none, `max_age`, which is that of
-    /// the JWKS, and [`ROTATION_ALLOWANCE`] for each rotation.
+    /// Returns the time after which the drill ends, whatever is left to do: the given one or, if there is
+    /// none, `max_age`, which is that of the JWKS, and [`ROTATION_ALLOWANCE`] for each rotation.
     fn time_limit_at(&self, max_age: Duration) -> Duration {
         let of_rotation = max_age + ROTATION_ALLOWANCE;
         let of_all = of_rotation.saturating_mul(self.rotations);
@@ -105,9 +105,10 @@ struct Drill<'a, R> {
     rotations: Vec<Rotation>,
 }
 
-/// Rotates the keys with `rotate` under load until all rotations are done, a valid token was refused, a rotation failed, the time limit
-/// is over, or `stop` resolves. Prints its progress, unless the output is JSON, and returns the report. Fails if a replica did not answer
-/// correctly before the first rotation; a failure of `rotate`, which is a message, is a problem in the report.
+/// Rotates the keys with `rotate` under load until all rotations are done, a valid token was refused, a
+/// rotation failed, the time limit is over, or `stop` resolves. Prints its progress, unless the output is
+/// JSON, and returns the report. Fails if a replica did not answer correctly before the first rotation; a
+/// failure of `rotate`, which is a message, is a problem in the report.
 pub async fn run(
     args: &DrillArgs,
     installation: Installation,
@@ -168,8 +169,8 @@ fn endpoints(kind: Kind, urls: &[Url], default: &Url) -> Result<Vec<Arc<Endpoint
 }
 
 impl<R: AsyncFn() -> Result<Attempt, String>> Drill<'_, R> {
-    /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also hit a real
-    /// client. Fails with a message.
+    /// Rotates as often as the arguments say. Stops after a refused token, because each refusal would also
+    /// hit a real client. Fails with a message.
     async fn rotate_all(&mut self) -> Result<(), String> {
         for number in 1..=self.args.rotations {
             let Some((from, to)) = self.rotate_when_ready().await? else {
@@ -185,8 +186,8 @@ impl<R: AsyncFn() -> Result<Attempt, String>> Drill<'_, R> {
         Ok(())
     }
 
-    /// Rotates once the staged key may sign. Returns the keys that were active before and are since, or `None`, without a rotation, if a
-    /// valid token is refused meanwhile.
+    /// Rotates once the staged key may sign. Returns the keys that were active before and are since, or
+    /// `None`, without a rotation, if a valid token is refused meanwhile.
     async fn rotate_when_ready(&self) -> Result<Option<(Option<String>, String)>, String> {
         let mut next_attempt = Instant::now();
         while !self.load.has_refused_token() {

@@ -1,5 +1,5 @@
-//! The load of a drill: token requests and requests for the key set at every issuer, and calls with every live token at
-//! every API.
+//! The load of a drill: token requests and requests for the key set at every issuer, and calls with every
+//! live token at every API.
 
 use crate::client::ServiceClient;
 use crate::endpoint::{Endpoint, Failure, Kind};
@@ -13,11 +13,14 @@ use tokio::task::JoinSet;
 const TOKEN_INTERVAL: Duration = Duration::from_millis(500);
 /// The interval between two requests for the key set of an issuer.
 const KEY_SET_INTERVAL: Duration = Duration::from_secs(1);
-/// The most calls at once to one API. A replica that is slower gets fewer calls than it should, and the drill fails.
+/// The most calls at once to one API. A replica that is slower gets fewer calls than it should, and the drill
+/// fails.
 const MAX_CALLS_IN_FLIGHT: usize = 128;
-/// The time that every replica has to answer correctly before the first rotation: an issuer may know a new client late.
+/// The time that every replica has to answer correctly before the first rotation: an issuer may know a new
+/// client late.
 const REHEARSAL_TIMEOUT: Duration = Duration::from_secs(5);
-/// The time that every replica has to show a new key after a rotation. The API fetches an announced set for 5 s.
+/// The time that every replica has to show a new key after a rotation. The API fetches an announced set for 5
+/// s.
 pub(crate) const SEEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause between two looks at a condition.
 pub(crate) const POLL: Duration = Duration::from_millis(100);
@@ -53,8 +56,9 @@ impl Load {
         apis.any(|api| api.counts().failures_of(Failure::Unauthorized) > 0)
     }
 
-    /// Requests a token and the key set from every issuer, and calls every API with the newest token. Fails with a message
-    /// that names an endpoint which does not answer with 200 within [`REHEARSAL_TIMEOUT`]. Afterwards all counts are zero.
+    /// Requests a token and the key set from every issuer, and calls every API with the newest token. Fails
+    /// with a message that names an endpoint which does not answer with 200 within [`REHEARSAL_TIMEOUT`].
+    /// Afterwards all counts are zero.
     pub(crate) async fn rehearse(&self) -> Result<(), String> {
         let began = Instant::now();
         for endpoint in self.endpoints() {
@@ -95,7 +99,8 @@ impl Load {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// Sends requests to every endpoint, beside the load, until it has shown this key or [`SEEN_TIMEOUT`] has passed.
+    /// Sends requests to every endpoint, beside the load, until it has shown this key or [`SEEN_TIMEOUT`] has
+    /// passed.
     pub(crate) async fn probe(self: &Arc<Self>, kid: &str) {
         let mut probes = JoinSet::new();
         for endpoint in self.endpoints() {
@@ -111,7 +116,8 @@ impl Load {
         probes.join_all().await;
     }
 
-    /// Sends one request to an endpoint: to an API with the newest token, or with the newest one that this key signed.
+    /// Sends one request to an endpoint: to an API with the newest token, or with the newest one that this
+    /// key signed.
     async fn call_once(&self, endpoint: &Endpoint, kid: Option<&str>) {
         match endpoint.kind() {
             Kind::Token => self.request_token(endpoint).await,

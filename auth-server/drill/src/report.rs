@@ -31,9 +31,9 @@ pub(crate) struct Rotation {
     from: Option<String>,
     /// The key that is active since.
     to: String,
-    /// For each endpoint, the time in milliseconds from the rotation until it showed the new key: until an issuer
-    /// signed with it, or until an API accepted a token that it signed. Negative for a key set that contained it
-    /// before. Null if the key was not shown in time.
+    /// For each endpoint, the time in milliseconds from the rotation until it showed the new key: until an
+    /// issuer signed with it, or until an API accepted a token that it signed. Negative for a key set that
+    /// contained it before. Null if the key was not shown in time.
     shown_after_ms: BTreeMap<String, Option<i64>>,
 }
 
@@ -57,8 +57,8 @@ struct EndpointReport {
 }
 
 impl Report {
-    /// Builds the report of a load that ran for the time `took`. `ended_early` says why there were fewer rotations than
-    /// wanted, if the reason is not a refused token.
+    /// Builds the report of a load that ran for the time `took`. `ended_early` says why there were fewer
+    /// rotations than wanted, if the reason is not a refused token.
     pub(crate) fn new(
         load: &Load,
         rotations: Vec<Rotation>,

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// The time before its expiry at which a token is no longer used. It is longer than the time limit of a call plus the
-/// second by which `exp` is rounded, so that a token is valid when its response arrives.
+/// The time before its expiry at which a token is no longer used. It is longer than the time limit of a call
+/// plus the second by which `exp` is rounded, so that a token is valid when its response arrives.
 const MARGIN: Duration = Duration::from_secs(6);
 /// The shortest usable lifetime of access tokens.
 const LEAST_LIFETIME: Duration = Duration::from_secs(10);
@@ -43,8 +43,8 @@ struct Header {
 }
 
 impl Token {
-    /// Reads the response to a token request that was sent at `requested_at`. Fails with a message if it is malformed
-    /// or the lifetime of the token is too short.
+    /// Reads the response to a token request that was sent at `requested_at`. Fails with a message if it is
+    /// malformed or the lifetime of the token is too short.
     pub(crate) fn parse(body: &[u8], requested_at: Instant) -> Result<Self, String> {
         let response: Response = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         let lifetime = Duration::from_secs(response.expires_in);
@@ -79,8 +79,8 @@ impl Pool {
         tokens.insert(place, Arc::new(token));
     }
 
-    /// Returns a token that may still be used: the newest one for every second `call`, and each of them in turn for the
-    /// others.
+    /// Returns a token that may still be used: the newest one for every second `call`, and each of them in
+    /// turn for the others.
     pub(crate) fn choose(&self, call: usize) -> Option<Arc<Token>> {
         let (mut tokens, now) = (lock(&self.0), Instant::now());
         while tokens.pop_front_if(|token| token.usable_until <= now).is_some() {}

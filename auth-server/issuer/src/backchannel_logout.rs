@@ -121,8 +121,8 @@ impl Outbox for LogoutDelivery {
         logout_notices::delete(&self.db, notice).await
     }
 
-    /// Postpones the notice or, if the client did not answer, all notices of the client that are due. Gives up those
-    /// that would be older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER) at the next attempt.
+    /// Postpones the notice or, if the client did not answer, all notices of the client that are due. Gives
+    /// up those that would be older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER) at the next attempt.
     async fn record_failure(
         &self,
         notice: &LogoutNotice,

@@ -33,8 +33,8 @@ use storage::db;
 use storage::db::Db;
 use utoipa::ToSchema;
 
-/// The time in which a refresh can be repeated for a client whose refresh token is in a cookie, unless the registration names another: the tabs of a browser
-/// share the cookie and may refresh at the same moment.
+/// The time in which a refresh can be repeated for a client whose refresh token is in a cookie, unless the
+/// registration names another: the tabs of a browser share the cookie and may refresh at the same moment.
 const COOKIE_RETRY_WINDOW: Duration = Duration::from_secs(10);
 
 /// A client to register.
@@ -54,13 +54,14 @@ pub struct Registration {
     /// The URIs to which the browser may return after a logout.
     #[schema(required = false)]
     pub post_logout_redirect_uris: Vec<String>,
-    /// The URL that gets a logout token when a session of the client ends (OpenID Connect Back-Channel Logout 1.0).
+    /// The URL that gets a logout token when a session of the client ends (OpenID Connect Back-Channel Logout
+    /// 1.0).
     #[schema(value_type = String, format = "uri", required = false)]
     pub backchannel_logout_uri: Option<ForeignUrl>,
     /// The scope that the client may request.
     pub scope: Scope,
-    /// The scope of a request that names no scope. If unset, the part of `posts:read profile:read` that is in `scope`, or all
-    /// of `scope` if there is no such part.
+    /// The scope of a request that names no scope. If unset, the part of `posts:read profile:read` that is in
+    /// `scope`, or all of `scope` if there is no such part.
     #[schema(nullable = false)]
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
@@ -69,7 +70,8 @@ pub struct Registration {
     /// Whether a browser keeps the refresh tokens of the client, a single-page app, in a cookie.
     #[schema(required = false)]
     pub refresh_cookie: bool,
-    /// The time after a refresh in which it can be repeated, in whole seconds. If unset, 10 s with a cookie, otherwise zero.
+    /// The time after a refresh in which it can be repeated, in whole seconds. If unset, 10 s with a cookie,
+    /// otherwise zero.
     #[schema(value_type = i64, required = false, minimum = 0, maximum = 60)]
     pub refresh_retry_window: Option<Duration>,
     /// The public keys with which a confidential client authenticates, in place of a secret: a JWK set.
@@ -84,10 +86,12 @@ pub struct Registration {
     /// Whether the client gets only access tokens that are bound to a key (RFC 9449 §5.2).
     #[schema(required = false)]
     pub dpop_bound_access_tokens: bool,
-    /// Whether the client may use the device authorization grant (RFC 8628). A native client that does may have no redirect URI.
+    /// Whether the client may use the device authorization grant (RFC 8628). A native client that does may
+    /// have no redirect URI.
     #[schema(required = false)]
     pub device_authorization: bool,
-    /// Whether `/userinfo` answers the client with a signed JWT. Only clients that describe themselves choose it.
+    /// Whether `/userinfo` answers the client with a signed JWT. Only clients that describe themselves choose
+    /// it.
     #[schema(ignore)]
     pub signed_user_info: bool,
 }
@@ -133,8 +137,8 @@ impl From<administrators::Error> for Error {
     }
 }
 
-/// Registers a client of the issuer with the URL `issuer`. Returns the client and, if it is confidential, its new secret, of
-/// which only a hash is stored. Fails if the registration is invalid or the id is taken.
+/// Registers a client of the issuer with the URL `issuer`. Returns the client and, if it is confidential, its
+/// new secret, of which only a hash is stored. Fails if the registration is invalid or the id is taken.
 pub async fn register(
     db: &Db,
     issuer: &str,
@@ -155,7 +159,8 @@ pub async fn register(
     Ok((client, secret))
 }
 
-/// Returns whether `redirect_uri` matches a registered one; the port of `localhost` or of a loopback address may differ.
+/// Returns whether `redirect_uri` matches a registered one; the port of `localhost` or of a loopback address
+/// may differ.
 pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
     registered_redirect_uri(client, redirect_uri).is_some()
 }
@@ -166,8 +171,9 @@ pub(crate) fn registered_redirect_uri<'a>(client: &'a Client, redirect_uri: &str
     registered.find(|registered| redirect_uris::matches(registered, redirect_uri))
 }
 
-/// Returns the client with this id if it is enabled and authenticated: a confidential client must present a valid secret, a
-/// public client none. Records the use of the secret. Comparing a secret takes the same time for an unknown client.
+/// Returns the client with this id if it is enabled and authenticated: a confidential client must present a
+/// valid secret, a public client none. Records the use of the secret. Comparing a secret takes the same time
+/// for an unknown client.
 pub async fn authenticate(
     clients: &Clients,
     id: &str,
@@ -208,14 +214,16 @@ impl Registration {
         rules::check(&client, issuer).map_err(Error::Invalid)
     }
 
-    /// Checks the registration by an administrator. Returns the client and, if it is confidential, its new secret.
+    /// Checks the registration by an administrator. Returns the client and, if it is confidential, its new
+    /// secret.
     pub(crate) fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
         let (client, secret) = self.into_unchecked(now);
         rules::check(&client, issuer)?;
         Ok((client, secret))
     }
 
-    /// Returns the client of a registration that is still to be checked and, if it is confidential, its new secret.
+    /// Returns the client of a registration that is still to be checked and, if it is confidential, its new
+    /// secret.
     fn into_unchecked(self, now: Timestamp) -> (Client, Option<Secret>) {
         let (secrets, secret) =
             match self.kind.is_confidential() && self.jwks.is_none() && self.jwks_uri.is_none() {

@@ -74,9 +74,11 @@ pub struct PresentedCode<'a> {
     pub code_challenge: &'a CodeChallenge,
     /// The thumbprint of the key whose possession the client proved.
     pub key: Option<&'a str>,
-    /// The thumbprint of the key to bind the refresh tokens to; `None` for a confidential client (RFC 9449 §5).
+    /// The thumbprint of the key to bind the refresh tokens to; `None` for a confidential client (RFC 9449
+    /// §5).
     pub family_key: Option<&'a str>,
-    /// The registered redirect URI to record with the family; `None` unless the client describes itself by a document.
+    /// The registered redirect URI to record with the family; `None` unless the client describes itself by a
+    /// document.
     pub family_redirect_uri: Option<&'a str>,
 }
 
@@ -91,9 +93,9 @@ pub struct UsedCode {
     pub user_id: i64,
 }
 
-/// Generates a code, and the id of the family of refresh tokens that it begins. Stores the code's hash and returns the
-/// code. Returns `None`, without effect, if the client is disabled. Fails with [`Error::Conflict`] if a code was issued for the
-/// same pushed request.
+/// Generates a code, and the id of the family of refresh tokens that it begins. Stores the code's hash and
+/// returns the code. Returns `None`, without effect, if the client is disabled. Fails with
+/// [`Error::Conflict`] if a code was issued for the same pushed request.
 pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Option<Secret>, Error> {
     let code = random::token();
     let inserted = execute!(
@@ -116,8 +118,9 @@ pub async fn create(tx: &mut Tx, new: &NewCode<'_>) -> Result<Option<Secret>, Er
     Ok((inserted == 1).then_some(code))
 }
 
-/// Returns the family that a used code began, if the code is presented again with the right client, redirect URI and
-/// challenge. Such a replay means that the code was copied (RFC 6749 §10.5). Returns `None` otherwise.
+/// Returns the family that a used code began, if the code is presented again with the right client, redirect
+/// URI and challenge. Such a replay means that the code was copied (RFC 6749 §10.5). Returns `None`
+/// otherwise.
 pub async fn find_replayed(db: &Db, presented: PresentedCode<'_>) -> Result<Option<UsedCode>, Error> {
     fetch_optional!(
         db.reader(),

@@ -1,4 +1,5 @@
-//! The requests of devices for authorization (RFC 8628): short-lived, decided once by a user, used once by their client.
+//! The requests of devices for authorization (RFC 8628): short-lived, decided once by a user, used once by
+//! their client.
 
 mod user_code;
 
@@ -55,7 +56,8 @@ sql! {
 
 /// The time in which a user can decide and the client can get its tokens.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(600);
-/// The least time between two polls of a client, and the time by which a poll that comes too early prolongs it (RFC 8628 §3.5).
+/// The least time between two polls of a client, and the time by which a poll that comes too early prolongs
+/// it (RFC 8628 §3.5).
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// The time by which a poll may arrive before the interval has passed, because network latency varies.
 const TOLERANCE: Duration = Duration::from_secs(1);
@@ -139,8 +141,8 @@ pub(crate) struct ClaimedRequest {
     pub(crate) amr: String,
 }
 
-/// Stores a request and the hash of a new device code, which it returns. Returns `None`, without effect, if the client is disabled.
-/// Fails with [`Error::Conflict`] if another request has the user code.
+/// Stores a request and the hash of a new device code, which it returns. Returns `None`, without effect, if
+/// the client is disabled. Fails with [`Error::Conflict`] if another request has the user code.
 pub(crate) async fn create(db: &Db, new: NewRequest<'_>, now: Timestamp) -> Result<Option<Secret>, Error> {
     let device_code = random::token();
     let inserted = execute!(
@@ -168,8 +170,8 @@ pub(crate) async fn find_open(
     fetch_optional!(db.reader(), OpenRequest, FIND_OPEN, user_code_mac, now)
 }
 
-/// Records that a user allows a request. Returns false, without effect, if it can no longer be decided. The caller has locked the
-/// session.
+/// Records that a user allows a request. Returns false, without effect, if it can no longer be decided. The
+/// caller has locked the session.
 pub(crate) async fn allow(
     tx: &mut Tx,
     id: &str,
@@ -194,8 +196,8 @@ pub(crate) async fn deny(tx: &mut Tx, id: &str, now: Timestamp) -> Result<bool, 
     Ok(execute!(tx.on(), DENY, id, now)? == 1)
 }
 
-/// Returns the id and the state of the request with this device code; `None` if it is unknown or of another client, or if all tokens
-/// of the client have ended since.
+/// Returns the id and the state of the request with this device code; `None` if it is unknown or of another
+/// client, or if all tokens of the client have ended since.
 pub(crate) async fn find(
     db: &Db,
     device_code: &str,
@@ -216,8 +218,8 @@ pub(crate) async fn find(
     }))
 }
 
-/// Records a poll of a request that no user has decided. Returns whether the client kept the interval. If it did not, the interval
-/// grows by five seconds (RFC 8628 §3.5).
+/// Records a poll of a request that no user has decided. Returns whether the client kept the interval. If it
+/// did not, the interval grows by five seconds (RFC 8628 §3.5).
 pub(crate) async fn record_poll(db: &Db, id: &str, now: Timestamp) -> Result<bool, Error> {
     let allowed_from = now.after(TOLERANCE);
     if execute!(db.writer(), POLL, id.to_owned(), now, allowed_from)? == 1 {
@@ -228,8 +230,8 @@ pub(crate) async fn record_poll(db: &Db, id: &str, now: Timestamp) -> Result<boo
     Ok(execute!(db.writer(), SLOW_DOWN, id.to_owned(), now, allowed_from, more)? == 0)
 }
 
-/// Marks an allowed request as used: of several concurrent callers, only one gets it. Returns `None`, without effect, if it is not
-/// allowed, or used or expired.
+/// Marks an allowed request as used: of several concurrent callers, only one gets it. Returns `None`, without
+/// effect, if it is not allowed, or used or expired.
 pub(crate) async fn claim(tx: &mut Tx, id: &str, now: Timestamp) -> Result<Option<ClaimedRequest>, Error> {
     fetch_optional!(tx.on(), ClaimedRequest, CLAIM, id, now)
 }

@@ -33,7 +33,8 @@ pub struct Period {
     pub at: Timestamp,
     /// The figures.
     pub values: Values,
-    /// The seconds for which the key that signed at the end of the period had signed by then; null if none signed.
+    /// The seconds for which the key that signed at the end of the period had signed by then; null if none
+    /// signed.
     #[schema(required)]
     pub key_age: Option<u64>,
 }
@@ -82,7 +83,8 @@ pub struct GrantCounts {
 pub struct Durations {
     /// The number of measurements.
     pub count: u64,
-    /// The milliseconds within which half of them were; null if there is none. Interpolated; 5000 stands for all longer times.
+    /// The milliseconds within which half of them were; null if there is none. Interpolated; 5000 stands for
+    /// all longer times.
     #[schema(required)]
     pub p50: Option<u64>,
     /// The milliseconds within which 99 of 100 were.
@@ -147,7 +149,8 @@ impl Durations {
     }
 }
 
-/// Returns the figures of a window. The ages of the key are those of the newest 20 keys. Fails if the database does.
+/// Returns the figures of a window. The ages of the key are those of the newest 20 keys. Fails if the
+/// database does.
 pub async fn read(db: &Db, window: Window, now: Timestamp) -> Result<Figures, Error> {
     let series = figures::read(db, window, now).await?;
     let keys = list::page(db, &ListQuery::parse("")).await?.items;

@@ -1,7 +1,7 @@
 //! Authorization flows. Each carries an authorization request from `/authorize` to the issue of the code. It
-//! travels sealed in the URLs and forms of the pages, and is bound to the browser that began it. The server stores only
-//! [long requests](crate::long_requests), so a flood of requests cannot displace anyone's sign-in. The end of a flow is a row, written
-//! in the transaction of the code or of the refusal.
+//! travels sealed in the URLs and forms of the pages, and is bound to the browser that began it. The server
+//! stores only [long requests](crate::long_requests), so a flood of requests cannot displace anyone's
+//! sign-in. The end of a flow is a row, written in the transaction of the code or of the refusal.
 
 use crate::long_requests::{self, LongRequests};
 use crate::params::Params;
@@ -65,8 +65,8 @@ impl Flow {
         self.request.received_at.after(LIFETIME)
     }
 
-    /// Finishes the flow, if the transaction commits. Returns false if it was finished before: of several concurrent transactions, one
-    /// gets true.
+    /// Finishes the flow, if the transaction commits. Returns false if it was finished before: of several
+    /// concurrent transactions, one gets true.
     pub(crate) async fn finish(&self, tx: &mut Tx) -> Result<bool, Error> {
         let inserted = execute!(tx.on(), FINISH, self.id.as_str(), self.expires_at())?;
         Ok(inserted == 1)
@@ -79,8 +79,9 @@ pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
 }
 
 impl Flows {
-    /// Begins a flow, bound to the browser that has the secret `browser`. Returns the text that travels for it: the sealed request in
-    /// base64url, or a reference to it. Fails if the request is long and cannot be stored.
+    /// Begins a flow, bound to the browser that has the secret `browser`. Returns the text that travels for
+    /// it: the sealed request in base64url, or a reference to it. Fails if the request is long and cannot be
+    /// stored.
     pub async fn begin(
         &self,
         request: FlowRequest,

@@ -1,5 +1,5 @@
-//! The grants of RFC 6749, each in a module of its own. The module `oxide` has the checks of the authorization code grant in the order of
-//! oxide-auth's state machines.
+//! The grants of RFC 6749, each in a module of its own. The module `oxide` has the checks of the
+//! authorization code grant in the order of oxide-auth's state machines.
 
 pub mod authorization;
 mod authorization_code;
@@ -104,17 +104,18 @@ pub struct Grants {
 const ONE_RESOURCE: &str = "this issuer gives tokens for one resource only, which its documentation names";
 
 impl Grants {
-    /// Returns the names of the API in `resource` (RFC 8707 §2): the audience of all access tokens and, if it differs, the base URL. The
-    /// metadata of the API names its base URL (RFC 9728 §2), because clients refuse metadata that names another URL than they called
-    /// (§3.3). Both give tokens with the same `aud`, to which RFC 8707 §2 lets an issuer map the resource.
+    /// Returns the names of the API in `resource` (RFC 8707 §2): the audience of all access tokens and, if it
+    /// differs, the base URL. The metadata of the API names its base URL (RFC 9728 §2), because clients
+    /// refuse metadata that names another URL than they called (§3.3). Both give tokens with the same `aud`,
+    /// to which RFC 8707 §2 lets an issuer map the resource.
     pub fn resources(&self) -> Vec<&str> {
         let is_same = without_slash(&self.audience) == without_slash(&self.base_url);
         let base_url = (!is_same).then_some(self.base_url.as_str());
         [self.audience.as_str()].into_iter().chain(base_url).collect()
     }
 
-    /// Returns whether access tokens for these resources are issued: each is a name of the API, with or without a slash at the end.
-    /// A request may name none.
+    /// Returns whether access tokens for these resources are issued: each is a name of the API, with or
+    /// without a slash at the end. A request may name none.
     fn issues_tokens_for(&self, resources: &[String]) -> bool {
         let names = self.resources();
         let is_name = |resource: &String| {
@@ -133,8 +134,8 @@ impl Grants {
         }
     }
 
-    /// Revokes a family, whose code or refresh token was used twice, and records the event of this use. On return the revocation is
-    /// durable, and this process accepts none of the family's access tokens.
+    /// Revokes a family, whose code or refresh token was used twice, and records the event of this use. On
+    /// return the revocation is durable, and this process accepts none of the family's access tokens.
     async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
         let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         let family = Selection::Family(id);

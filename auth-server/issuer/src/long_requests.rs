@@ -1,5 +1,6 @@
-//! Sealed requests that are too long for a URL. A request travels through the browser in the query of redirects, and proxies limit the
-//! head of a response, nginx to 4 KiB by default. A longer one stays in the database, sealed as it is, and a reference travels in its place.
+//! Sealed requests that are too long for a URL. A request travels through the browser in the query of
+//! redirects, and proxies limit the head of a response, nginx to 4 KiB by default. A longer one stays in the
+//! database, sealed as it is, and a reference travels in its place.
 
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -22,7 +23,8 @@ pub const MAX_TEXT_LENGTH: usize = 2048;
 /// The length of a reference: 32 random bytes in base64url. A sealed request is longer.
 const REFERENCE_LENGTH: usize = 43;
 
-/// The limit of stored requests from one network. Nobody has to sign in to send one, and each is up to 48 KiB for half an hour.
+/// The limit of stored requests from one network. Nobody has to sign in to send one, and each is up to 48 KiB
+/// for half an hour.
 const PER_NETWORK: Window = Window {
     limit: 300,
     length: Duration::from_secs(30 * 60),
@@ -53,9 +55,10 @@ pub struct LongRequests {
 }
 
 impl LongRequests {
-    /// Returns the text that travels for a sealed request: the request in base64url or, if that is too long, a reference under which it is
-    /// stored until it expires. Fails with [`Error::TooMany`] if the network of the client has sent too many long ones. The number is
-    /// not limited while the store of counts is unavailable.
+    /// Returns the text that travels for a sealed request: the request in base64url or, if that is too long,
+    /// a reference under which it is stored until it expires. Fails with [`Error::TooMany`] if the network of
+    /// the client has sent too many long ones. The number is not limited while the store of counts is
+    /// unavailable.
     pub(crate) async fn shorten(
         &self,
         sealed: Vec<u8>,
@@ -80,8 +83,8 @@ impl LongRequests {
     }
 }
 
-/// Returns the sealed request for which a text travels; `None` if it is malformed, or a reference to one that is unknown or has expired.
-/// Fails if the database does.
+/// Returns the sealed request for which a text travels; `None` if it is malformed, or a reference to one that
+/// is unknown or has expired. Fails if the database does.
 pub(crate) async fn restore(db: &Db, text: &str, now: Timestamp) -> Result<Option<Vec<u8>>, db::Error> {
     if text.len() != REFERENCE_LENGTH {
         return Ok(secret::decode(text));

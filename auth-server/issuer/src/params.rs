@@ -11,15 +11,15 @@ use std::collections::HashSet;
 
 /// The longest request that the browser sends in a URL, in bytes of all names and values.
 const MAX_LENGTH: usize = 8 * 1024;
-/// The longest URL with which the browser returns to an app, in bytes, without `code` and `error`. It is in the head of a response, which
-/// proxies limit, nginx to 4 KiB by default.
+/// The longest URL with which the browser returns to an app, in bytes, without `code` and `error`. It is in
+/// the head of a response, which proxies limit, nginx to 4 KiB by default.
 const MAX_RETURN_LENGTH: usize = 2800;
 /// The most parameters of one request.
 const MAX_COUNT: usize = 100;
 /// The parameter that may be repeated.
 const REPEATABLE: &str = "resource";
-/// The result of [`Params::flaw`] for a repeated parameter. The authorization endpoint reports this flaw to the client
-/// by a redirect, and every other flaw on a page.
+/// The result of [`Params::flaw`] for a repeated parameter. The authorization endpoint reports this flaw to
+/// the client by a redirect, and every other flaw on a page.
 pub const REPEATED: &str = "a parameter appears more than once";
 
 /// Name and value pairs in the order received.
@@ -38,8 +38,8 @@ impl Params {
         text.extend_pairs(&self.0).finish()
     }
 
-    /// Parses a JSON object of strings, in which `resource` may be a list of strings. Returns `None` for anything else, or if a
-    /// member is repeated.
+    /// Parses a JSON object of strings, in which `resource` may be a list of strings. Returns `None` for
+    /// anything else, or if a member is repeated.
     pub fn from_json(text: &[u8]) -> Option<Self> {
         let Ok(Value::Object(members)) = foundation::json::parse(text) else {
             return None;
@@ -78,16 +78,17 @@ impl Params {
     /// Reads the parameters into a struct of `String`, `Option<String>` and `Vec<String>` fields.
     ///
     /// An omitted parameter makes an `Option` field `None` and the other fields empty. A parameter without a
-    /// value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). If a parameter is repeated,
-    /// a `Vec` field has all its values and another field the first: callers that must refuse repetition check
-    /// [`Params::flaw`] before.
+    /// value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). If a parameter is
+    /// repeated, a `Vec` field has all its values and another field the first: callers that must refuse
+    /// repetition check [`Params::flaw`] before.
     ///
     /// Fails only if the struct has fields of other types.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
         fields::read(self)
     }
 
-    /// Returns the parameters from which [`Params::read`] reads an equal struct. Fails if the struct cannot be serialized.
+    /// Returns the parameters from which [`Params::read`] reads an equal struct. Fails if the struct cannot
+    /// be serialized.
     pub fn write<T: Serialize>(fields: &T) -> Result<Self, serde_json::Error> {
         let mut pairs = Vec::new();
         if let Value::Object(members) = serde_json::to_value(fields)? {
@@ -106,8 +107,8 @@ impl Params {
         Ok(Self(pairs))
     }
 
-    /// Returns the reason why the parameters as a whole are unacceptable, as text for messages. Returns `None` if they
-    /// are acceptable.
+    /// Returns the reason why the parameters as a whole are unacceptable, as text for messages. Returns
+    /// `None` if they are acceptable.
     pub fn flaw(&self) -> Option<&'static str> {
         if self.0.len() > MAX_COUNT {
             return Some("there are more than 100 parameters");
@@ -129,7 +130,8 @@ impl Params {
         self.0.iter().filter(|(found, _)| found == name).count() > 1
     }
 
-    /// Fails with a message if the request is longer than 8 KiB. The browser sends it in a URL, which proxies limit.
+    /// Fails with a message if the request is longer than 8 KiB. The browser sends it in a URL, which proxies
+    /// limit.
     pub fn check_length(&self) -> Result<(), &'static str> {
         let lengths = self.0.iter().map(|(name, value)| name.len() + value.len());
         match lengths.sum::<usize>() > MAX_LENGTH {

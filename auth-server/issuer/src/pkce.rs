@@ -10,8 +10,8 @@ pub struct CodeChallenge(String);
 pub struct CodeVerifier(String);
 
 impl CodeChallenge {
-    /// Parses `code_challenge` and `code_challenge_method`, which are empty if omitted. Fails unless the method is S256
-    /// and the challenge is well-formed. The error message addresses the client's developer.
+    /// Parses `code_challenge` and `code_challenge_method`, which are empty if omitted. Fails unless the
+    /// method is S256 and the challenge is well-formed. The error message addresses the client's developer.
     pub fn parse(challenge: &str, method: &str) -> Result<Self, &'static str> {
         if method != "S256" {
             return Err("code_challenge_method must be S256");
@@ -34,7 +34,8 @@ impl CodeChallenge {
 }
 
 impl CodeVerifier {
-    /// Parses `code_verifier`. Fails if it is omitted or malformed. The error message addresses the client's developer.
+    /// Parses `code_verifier`. Fails if it is omitted or malformed. The error message addresses the client's
+    /// developer.
     pub fn parse(text: Option<&str>) -> Result<Self, &'static str> {
         let text = text.ok_or("code_verifier is required")?;
         let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);

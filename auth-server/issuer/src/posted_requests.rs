@@ -1,5 +1,6 @@
-//! Requests that a form of another site posts to a page. Browsers send no session cookie with such a form, so the answer redirects
-//! to the same page by GET. The request travels sealed, because URLs stay in histories and logs.
+//! Requests that a form of another site posts to a page. Browsers send no session cookie with such a form, so
+//! the answer redirects to the same page by GET. The request travels sealed, because URLs stay in histories
+//! and logs.
 
 use crate::flows::Flows;
 use crate::long_requests;
@@ -21,7 +22,8 @@ struct Posted {
     expires_at: Timestamp,
 }
 
-/// Returns the value of [`PARAMETER`] for a request that was posted to this path. Fails if the request is long and cannot be stored.
+/// Returns the value of [`PARAMETER`] for a request that was posted to this path. Fails if the request is
+/// long and cannot be stored.
 pub async fn seal(
     flows: &Flows,
     path: &str,
@@ -38,8 +40,9 @@ pub async fn seal(
     long_requests.shorten(sealed, posted.expires_at, context).await
 }
 
-/// Returns the request that was posted to this path, if the parameters carry one, and otherwise the parameters themselves. Returns
-/// `None` if they carry one that has expired, was posted to another path, or does not come from [`seal`]. Fails if the database does.
+/// Returns the request that was posted to this path, if the parameters carry one, and otherwise the
+/// parameters themselves. Returns `None` if they carry one that has expired, was posted to another path, or
+/// does not come from [`seal`]. Fails if the database does.
 pub async fn open(
     flows: &Flows,
     path: &str,

@@ -1,4 +1,5 @@
-//! The authorization requests that clients pushed (RFC 9126), by the hash of their reference, until they expire.
+//! The authorization requests that clients pushed (RFC 9126), by the hash of their reference, until they
+//! expire.
 
 use foundation::clock::Timestamp;
 use foundation::{random, secret};
@@ -64,8 +65,8 @@ pub(crate) async fn create(
     Ok(request_uri)
 }
 
-/// Returns the text of a request that the client pushed. Returns `None` if the reference is unknown, expired or used up, or of
-/// another client.
+/// Returns the text of a request that the client pushed. Returns `None` if the reference is unknown, expired
+/// or used up, or of another client.
 pub(crate) async fn find(
     db: &Db,
     request_uri: &RequestUri,

@@ -1,4 +1,5 @@
-//! Dynamic client registration (RFC 7591): clients register themselves, and manage their registration (RFC 7592).
+//! Dynamic client registration (RFC 7591): clients register themselves, and manage their registration (RFC
+//! 7592).
 
 mod client_information;
 mod error;
@@ -60,7 +61,8 @@ struct NewClient {
 }
 
 impl Registrations {
-    /// Returns the registrations at the issuer with the URL `issuer`. `expiring` counts those of each network.
+    /// Returns the registrations at the issuer with the URL `issuer`. `expiring` counts those of each
+    /// network.
     pub fn new(
         db: Db,
         policy: ClientRegistration,
@@ -79,9 +81,9 @@ impl Registrations {
         }
     }
 
-    /// Registers the client that the JSON object `metadata` describes (RFC 7591 §3.1), and records the event. With an initial access
-    /// token, one of its uses is used up. Without one, the limits for anybody apply. Fails if the token or the metadata are not
-    /// acceptable, or a limit is reached; nothing is then used up.
+    /// Registers the client that the JSON object `metadata` describes (RFC 7591 §3.1), and records the event.
+    /// With an initial access token, one of its uses is used up. Without one, the limits for anybody apply.
+    /// Fails if the token or the metadata are not acceptable, or a limit is reached; nothing is then used up.
     pub async fn register(
         &self,
         metadata: &[u8],
@@ -127,8 +129,8 @@ impl Registrations {
         ))
     }
 
-    /// Returns the client that the metadata describe. Fails if they break a rule, or if they describe a service without an initial
-    /// access token: no user ever agrees to the tokens of a service.
+    /// Returns the client that the metadata describe. Fails if they break a rule, or if they describe a
+    /// service without an initial access token: no user ever agrees to the tokens of a service.
     fn read(&self, metadata: &[u8], has_token: bool, now: Timestamp) -> Result<NewClient, Error> {
         let metadata = ClientMetadata::parse(metadata)?;
         let (registration, method) = metadata.into_registration(random::uuid(), &self.issuer)?;
@@ -152,7 +154,8 @@ impl Registrations {
         })
     }
 
-    /// Returns the client of a registration and, if it needs one, a new secret. Fails if the registration breaks a rule.
+    /// Returns the client of a registration and, if it needs one, a new secret. Fails if the registration
+    /// breaks a rule.
     fn checked(
         &self,
         registration: Registration,

@@ -1,4 +1,5 @@
-//! The commands `clients create`, `list`, `show`, `update`, `rotate-secret`, `disable`, `enable` and `registration-tokens`.
+//! The commands `clients create`, `list`, `show`, `update`, `rotate-secret`, `disable`, `enable` and
+//! `registration-tokens`.
 
 mod arguments;
 mod output;

@@ -19,8 +19,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// List the programs that verify tokens, with the keys that they have: replicas of the API, and other clients that fetched the key
-    /// set within the last day.
+    /// List the programs that verify tokens, with the keys that they have: replicas of the API, and other
+    /// clients that fetched the key set within the last day.
     Verifiers {
         /// Print JSON.
         #[arg(long)]
@@ -35,8 +35,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Replace the active key, or delete a retired key whose last token has expired. Asks before the replacement if a verifier lacks the
-    /// staged key.
+    /// Replace the active key, or delete a retired key whose last token has expired. Asks before the
+    /// replacement if a verifier lacks the staged key.
     Retire {
         /// The `kid` of the key.
         kid: String,
@@ -50,8 +50,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Rotate the keys as often as wanted while every replica is under load, and fail if a replica refuses a valid
-    /// token.
+    /// Rotate the keys as often as wanted while every replica is under load, and fail if a replica refuses a
+    /// valid token.
     Drill(DrillArgs),
     /// Seal every row under MASTER_KEY that MASTER_KEY_PREVIOUS seals.
     Reseal {
@@ -110,8 +110,9 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
     }
 }
 
-/// Asks whether to rotate the keys if a verifier lacks the staged key, unless `yes` answers. Fails with [`Error::Unconfirmed`] if nobody can
-/// be asked, because standard input is no terminal, and with [`Error::Declined`] if the answer is no.
+/// Asks whether to rotate the keys if a verifier lacks the staged key, unless `yes` answers. Fails with
+/// [`Error::Unconfirmed`] if nobody can be asked, because standard input is no terminal, and with
+/// [`Error::Declined`] if the answer is no.
 async fn confirm_rotation(services: &Services, yes: bool) -> Result<(), Error> {
     let (keys, now) = (keys::all(&services.db).await?, services.clock.now());
     // A rotation without a key that may sign fails, whatever the answer.

@@ -1,4 +1,5 @@
-//! The commands `users create`, `list`, `disable`, `enable`, `set-role`, `set-password`, `unlock` and `reset-mfa`.
+//! The commands `users create`, `list`, `disable`, `enable`, `set-role`, `set-password`, `unlock` and
+//! `reset-mfa`.
 
 use super::{Error, Services, print};
 use clap::{Args, Subcommand};
@@ -26,8 +27,8 @@ pub enum Command {
         /// Read the password from standard input.
         #[arg(long, conflicts_with = "password_hash_stdin")]
         password_stdin: bool,
-        /// Read a bcrypt hash of the password ($2a$, $2b$, $2y$) from standard input, for a user of another service;
-        /// an Argon2 hash replaces it at the next sign-in.
+        /// Read a bcrypt hash of the password ($2a$, $2b$, $2y$) from standard input, for a user of another
+        /// service; an Argon2 hash replaces it at the next sign-in.
         #[arg(long)]
         password_hash_stdin: bool,
         /// Print JSON.
@@ -52,8 +53,8 @@ pub enum Command {
         #[arg(long)]
         role: Role,
     },
-    /// Set a user's password: all their sessions and tokens end, their passkeys are removed, and they are notified by mail. Without
-    /// --password-stdin, an initial password is generated and printed.
+    /// Set a user's password: all their sessions and tokens end, their passkeys are removed, and they are
+    /// notified by mail. Without --password-stdin, an initial password is generated and printed.
     SetPassword {
         #[command(flatten)]
         args: UserArgs,
@@ -63,7 +64,8 @@ pub enum Command {
     },
     /// Delete a user's failed sign-in attempts, from all addresses.
     Unlock(UserArgs),
-    /// Disable a user's two-step sign-in and remove their passkeys: all their sessions and tokens end, and they are notified by mail.
+    /// Disable a user's two-step sign-in and remove their passkeys: all their sessions and tokens end, and
+    /// they are notified by mail.
     ResetMfa(UserArgs),
 }
 

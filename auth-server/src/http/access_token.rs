@@ -9,8 +9,8 @@ use web::bearer::PresentedToken;
 use web::context::request_context;
 use web::{Error, bearer, dpop};
 
-/// Verifies the access token of a request and, if it is bound to a key, the proof of its possession. Fails with 401 if either is
-/// invalid, and with 503 if that cannot be decided.
+/// Verifies the access token of a request and, if it is bound to a key, the proof of its possession. Fails
+/// with 401 if either is invalid, and with 503 if that cannot be decided.
 pub(crate) async fn verify(
     grants: &Grants,
     parts: &Parts,

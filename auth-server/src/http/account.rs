@@ -98,8 +98,8 @@ impl Overview {
 
 /// Show the account
 ///
-/// The page shows where the user is signed in, the connected apps and the recent events. Of more than 20 sessions or apps it shows a part,
-/// with links to the others.
+/// The page shows where the user is signed in, the connected apps and the recent events. Of more than 20
+/// sessions or apps it shows a part, with links to the others.
 #[utoipa::path(
     get, path = paths::ACCOUNT, operation_id = "showAccount", tag = "Pages", params(OverviewQuery),
     security((), ("session" = [])),
@@ -132,7 +132,8 @@ pub(crate) async fn show(
 
 /// End a session on the account page
 ///
-/// Ends the session, and the tokens that first-party apps received in it. The account page then shows the same part of the sessions.
+/// Ends the session, and the tokens that first-party apps received in it. The account page then shows the
+/// same part of the sessions.
 #[utoipa::path(
     post, path = paths::ACCOUNT_SESSION_END, operation_id = "endSessionByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -186,7 +187,8 @@ pub(crate) async fn end_other_sessions(
 
 /// Disconnect an app on the account page
 ///
-/// Withdraws the consent and revokes the app's tokens at once. The account page then shows the same part of the apps.
+/// Withdraws the consent and revokes the app's tokens at once. The account page then shows the same part of
+/// the apps.
 #[utoipa::path(
     post, path = paths::ACCOUNT_APP_DISCONNECT, operation_id = "withdrawGrantByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -235,8 +237,9 @@ pub(crate) async fn export(
     Ok(web::json_file(name, pieces))
 }
 
-/// Begins the transaction of a change in this session, which cannot end before the transaction does. Fails with a redirect to the
-/// sign-in page if the session has ended meanwhile: the user may have ended it because somebody else was using it.
+/// Begins the transaction of a change in this session, which cannot end before the transaction does. Fails
+/// with a redirect to the sign-in page if the session has ended meanwhile: the user may have ended it because
+/// somebody else was using it.
 async fn begin(identity: &Identity, session: &Session, context: &RequestContext) -> Result<Tx, FlowError> {
     let mut tx = identity.db.begin().await?;
     match session.authority().lock_session(&mut tx, context.now).await? {

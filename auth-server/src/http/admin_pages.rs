@@ -26,9 +26,9 @@ use tower::ServiceExt as _;
 use web::content_negotiation::prefers_to_json;
 use web::{Code, Error};
 
-/// Middleware of calls whose paths are also those of pages: a browser that opens such a path gets the page. A script does not, in a browser
-/// that sends `Sec-Fetch-Mode` (Fetch Metadata Request Headers §2.2), nor in any browser if it could read the response from another origin,
-/// because its request has an `Origin` then.
+/// Middleware of calls whose paths are also those of pages: a browser that opens such a path gets the page. A
+/// script does not, in a browser that sends `Sec-Fetch-Mode` (Fetch Metadata Request Headers §2.2), nor in
+/// any browser if it could read the response from another origin, because its request has an `Origin` then.
 pub(crate) async fn page_or_call(State(pages): State<Router>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     let opens_page = request.method() == Method::GET
@@ -51,8 +51,8 @@ pub(crate) async fn page_or_call(State(pages): State<Router>, request: Request, 
     response
 }
 
-/// Returns the session if its user may administer. Otherwise fails like [`require_session`], or with 403. Right after a sign-in, fails with
-/// a redirect to `page`, whose address then has no query.
+/// Returns the session if its user may administer. Otherwise fails like [`require_session`], or with 403.
+/// Right after a sign-in, fails with a redirect to `page`, whose address then has no query.
 fn require_administrator(
     session: Option<Session>,
     page: &str,
@@ -78,7 +78,8 @@ fn forbidden(session: &Session) -> Response {
     page
 }
 
-/// Returns the error of a change that does not only end access, while the clock differs from that of the database.
+/// Returns the error of a change that does not only end access, while the clock differs from that of the
+/// database.
 fn clock_differs() -> FormError {
     FormError::unavailable(&text::of("changes-clock-differs"))
 }

@@ -24,8 +24,8 @@ use web::Context;
 /// Request an authorization code
 ///
 /// The client redirects the browser here (RFC 6749 §4.1.1, RFC 7636). After sign-in and consent, the browser
-/// returns to the redirect URI with `code` or `error`, and with `state` and `iss`. With `prompt=none` it returns at once.
-/// A pushed request has the parameters `client_id` and `request_uri` only (RFC 9126).
+/// returns to the redirect URI with `code` or `error`, and with `state` and `iss`. With `prompt=none` it
+/// returns at once. A pushed request has the parameters `client_id` and `request_uri` only (RFC 9126).
 #[utoipa::path(
     get, path = paths::AUTHORIZE, operation_id = "authorize", tag = "OAuth", params(AuthorizationRequest),
     security((), ("session" = [])),
@@ -68,7 +68,8 @@ pub(crate) async fn authorize(
     Ok((cookies, next).into_response())
 }
 
-/// Redirects the browser to the client at once: with a code, or with the error that names the page that would be needed.
+/// Redirects the browser to the client at once: with a code, or with the error that names the page that would
+/// be needed.
 async fn answer_without_pages(
     app: &App,
     received: ReceivedRequest,
@@ -110,7 +111,8 @@ async fn answer_without_pages(
     }
 }
 
-/// Returns the error of a request without pages whose client is not known until somebody signs in: nothing may be redirected to it.
+/// Returns the error of a request without pages whose client is not known until somebody signs in: nothing
+/// may be redirected to it.
 fn nobody_signed_in() -> FlowError {
     FlowError::Response(pages::error_of_app(
         &text::of("nobody-signed-in"),
@@ -122,8 +124,8 @@ fn nobody_signed_in() -> FlowError {
 
 /// Request an authorization code by a form
 ///
-/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form
-/// from another site. The URL has the request in sealed form only.
+/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie
+/// with a form from another site. The URL has the request in sealed form only.
 #[utoipa::path(
     post, path = paths::AUTHORIZE, operation_id = "authorizeByForm", tag = "OAuth",
     request_body(content = AuthorizationRequest, content_type = "application/x-www-form-urlencoded"),

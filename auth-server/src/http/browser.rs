@@ -14,9 +14,9 @@ use identity::sessions::Session;
 use web::context::request_context;
 use web::{Code, Error, cookies};
 
-/// The session that the session cookie names; `None` if the cookie is missing, or if the session does not exist or has
-/// ended. Rejects with a page with the status 400 if there are several session cookies. The Authorization header is
-/// ignored.
+/// The session that the session cookie names; `None` if the cookie is missing, or if the session does not
+/// exist or has ended. Rejects with a page with the status 400 if there are several session cookies. The
+/// Authorization header is ignored.
 pub(crate) struct BrowserSession(pub(super) Option<Session>);
 
 impl<S: Send + Sync> FromRequestParts<S> for BrowserSession
@@ -31,8 +31,8 @@ where
     }
 }
 
-/// Returns the session that the session cookie names, as [`BrowserSession`] has it. Fails with 401 if there are several
-/// session cookies.
+/// Returns the session that the session cookie names, as [`BrowserSession`] has it. Fails with 401 if there
+/// are several session cookies.
 pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<Option<Session>, Error> {
     let Some(sid) = cookies::sid(&parts.headers)? else {
         return Ok(None);
@@ -41,8 +41,8 @@ pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<O
     Ok(sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?)
 }
 
-/// Returns the `Set-Cookie` value that removes the session cookie, if its session has ended: after a change that ends all sessions, the next
-/// sign-in page of the browser in which it was made shows no reason.
+/// Returns the `Set-Cookie` value that removes the session cookie, if its session has ended: after a change
+/// that ends all sessions, the next sign-in page of the browser in which it was made shows no reason.
 pub(super) async fn removal_of_ended(
     identity: &Identity,
     headers: &HeaderMap,

@@ -1,5 +1,5 @@
-//! The requests that clients send to the issuer (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): the parameters, the
-//! authentication of the client, and the failures.
+//! The requests that clients send to the issuer (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): the
+//! parameters, the authentication of the client, and the failures.
 
 use super::token_errors;
 use crate::app::App;
@@ -27,8 +27,9 @@ use web::{Error, body, rate_limits};
 pub(super) const NO_STORE: [(HeaderName, HeaderValue); 1] =
     [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
 
-/// The request of a client that was authenticated (RFC 6749 §2.3), with the parameters `T` of a form or of a JSON object. It is counted under
-/// the client, unless that is public. Rejects with the errors of RFC 6749 §5.2, and like [`body::read`] and the rate limits.
+/// The request of a client that was authenticated (RFC 6749 §2.3), with the parameters `T` of a form or of a
+/// JSON object. It is counted under the client, unless that is public. Rejects with the errors of RFC 6749
+/// §5.2, and like [`body::read`] and the rate limits.
 pub(crate) struct ClientRequest<T> {
     pub(super) client: Arc<Client>,
     pub(super) headers: HeaderMap,
@@ -39,9 +40,11 @@ pub(crate) struct ClientRequest<T> {
 pub(crate) enum TokenFailure {
     /// An error of the OAuth protocol.
     Token(TokenError),
-    /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value removes it.
+    /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value
+    /// removes it.
     UselessCookie(TokenError, HeaderValue),
-    /// The request relies on a cookie and may be forged, or the client is over its rate limit, or the body was not read.
+    /// The request relies on a cookie and may be forged, or the client is over its rate limit, or the body
+    /// was not read.
     Refused(Error),
 }
 
@@ -125,7 +128,8 @@ fn read_params(headers: &HeaderMap, bytes: &[u8]) -> Result<Params, TokenError> 
     }
 }
 
-/// Returns the id of the client that a request claims to come from, if its body has one. It is not authenticated.
+/// Returns the id of the client that a request claims to come from, if its body has one. It is not
+/// authenticated.
 fn claimed_client(params: &Params) -> Option<Cow<'_, str>> {
     match params.get("client_id") {
         Some(client_id) => Some(Cow::Borrowed(client_id)),
@@ -136,8 +140,8 @@ fn claimed_client(params: &Params) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Authenticates the client (RFC 6749 §2.3): by its secret in HTTP Basic or in the body, by a signed assertion (RFC 7523), or as
-/// a public client by `client_id`. Fails if it does more than one of these.
+/// Authenticates the client (RFC 6749 §2.3): by its secret in HTTP Basic or in the body, by a signed
+/// assertion (RFC 7523), or as a public client by `client_id`. Fails if it does more than one of these.
 async fn authenticate(
     grants: &Grants,
     headers: &HeaderMap,
@@ -207,8 +211,9 @@ async fn by_assertion(
     Ok(client.await?)
 }
 
-/// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749 §2.3.1). Returns
-/// `None` without an Authorization header. Fails if the header is repeated, malformed or of another scheme.
+/// Reads the client's id and secret from an `Authorization: Basic` header, each form-decoded (RFC 6749
+/// §2.3.1). Returns `None` without an Authorization header. Fails if the header is repeated, malformed or of
+/// another scheme.
 fn basic_credentials(headers: &HeaderMap) -> Result<Option<(String, String)>, TokenError> {
     if !headers.contains_key(header::AUTHORIZATION) {
         return Ok(None);

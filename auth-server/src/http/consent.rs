@@ -28,8 +28,8 @@ use web::Context;
 
 /// Show the consent page
 ///
-/// If the client is first-party, or if it is confidential and the user consented before, the browser returns to the client without
-/// a form.
+/// If the client is first-party, or if it is confidential and the user consented before, the browser returns
+/// to the client without a form.
 #[utoipa::path(
     get, path = paths::CONSENT, operation_id = "showConsent", tag = "Pages", params(AfterSignInQuery),
     security((), ("session" = [])),
@@ -82,8 +82,8 @@ pub(super) async fn offers_passkey(
         && passkeys::should_be_offered(&app.identity.db, session, context.now).await?)
 }
 
-/// Checks the request of a flow again for the user of this session. Fails with a redirect to the sign-in page if the user must sign in
-/// first, and to the client if it expects another user.
+/// Checks the request of a flow again for the user of this session. Fails with a redirect to the sign-in page
+/// if the user must sign in first, and to the client if it expects another user.
 async fn check(
     app: &App,
     begun: &Flow,
@@ -122,7 +122,8 @@ async fn allow(
         .await
 }
 
-/// Renders the consent page of a flow, which may offer a passkey. It names the user of the session, and its form is bound to this user.
+/// Renders the consent page of a flow, which may offer a passkey. It names the user of the session, and its
+/// form is bound to this user.
 fn page(
     form: FormState<'_>,
     (flow, offers_passkey): (&str, bool),
@@ -184,7 +185,8 @@ pub(crate) async fn submit(
     Ok(see_other(&to))
 }
 
-/// Returns the page again, for a form that it showed to another user than that of the session, who signed in since.
+/// Returns the page again, for a form that it showed to another user than that of the session, who signed in
+/// since.
 async fn show_to_another_user(
     app: &App,
     flow: &str,
@@ -226,7 +228,8 @@ pub(super) fn cookie_dropped(flow: Option<&str>) -> Response {
     pages::error(StatusCode::BAD_REQUEST, &text, &paths::sign_in(flow))
 }
 
-/// Returns the session. Fails with a redirect to the sign-in page or to the password page if that must come first.
+/// Returns the session. Fails with a redirect to the sign-in page or to the password page if that must come
+/// first.
 pub(super) fn require_session(
     session: Option<Session>,
     flow: Option<&str>,

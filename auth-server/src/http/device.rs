@@ -1,5 +1,5 @@
-//! `GET` and `POST /device`, and `POST /device/confirmation`: a user enters the code of a device, sees which request it is about, and
-//! decides (RFC 8628 §3.3).
+//! `GET` and `POST /device`, and `POST /device/confirmation`: a user enters the code of a device, sees which
+//! request it is about, and decides (RFC 8628 §3.3).
 
 use super::browser::BrowserSession;
 use super::consent::{is_allowed, offers_passkey, require_session};

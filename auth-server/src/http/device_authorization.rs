@@ -11,9 +11,9 @@ use web::Context;
 
 /// Begin the authorization of a device
 ///
-/// For a device without a browser or a keyboard (RFC 8628). It displays the `user_code` and the `verification_uri`, and its user decides
-/// in a browser elsewhere. Meanwhile the client asks `/token` with the `device_code`, at most once per `interval`. The client
-/// authenticates as at `/token`.
+/// For a device without a browser or a keyboard (RFC 8628). It displays the `user_code` and the
+/// `verification_uri`, and its user decides in a browser elsewhere. Meanwhile the client asks `/token` with
+/// the `device_code`, at most once per `interval`. The client authenticates as at `/token`.
 #[utoipa::path(
     post, path = "/device_authorization", operation_id = "authorizeDevice", tag = "OAuth",
     request_body(content(

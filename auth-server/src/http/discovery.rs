@@ -1,5 +1,5 @@
-//! `/.well-known/oauth-authorization-server` (RFC 8414), `/.well-known/openid-configuration` (OpenID Connect Discovery
-//! 1.0) and `/.well-known/jwks.json` (RFC 7517).
+//! `/.well-known/oauth-authorization-server` (RFC 8414), `/.well-known/openid-configuration` (OpenID Connect
+//! Discovery 1.0) and `/.well-known/jwks.json` (RFC 7517).
 
 use crate::pages::LANGUAGES;
 use crate::paths;
@@ -54,9 +54,9 @@ const CLAIMS: [&str; 14] = [
     "email_verified",
 ];
 
-/// The metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3, OpenID Connect RP-Initiated
-/// Logout 1.0 §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1, RFC 9126 §5, RFC 9449 §5.1, RFC 8628 §4, RFC 9728 §4). A member is `false` where its absence would mean
-/// `true`.
+/// The metadata of the authorization server (RFC 8414 §2, OpenID Connect Discovery 1.0 §3, OpenID Connect
+/// RP-Initiated Logout 1.0 §2.1, OpenID Connect Back-Channel Logout 1.0 §2.1, RFC 9126 §5, RFC 9449 §5.1, RFC
+/// 8628 §4, RFC 9728 §4). A member is `false` where its absence would mean `true`.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuerMetadata<'a> {
     issuer: &'a str,
@@ -115,8 +115,8 @@ pub(crate) struct IssuerMetadata<'a> {
     client_id_metadata_document_supported: bool,
 }
 
-/// The schema of a JWK set (RFC 7517 §5). The JSON itself comes from the keyring, which serializes it once per
-/// change.
+/// The schema of a JWK set (RFC 7517 §5). The JSON itself comes from the keyring, which serializes it once
+/// per change.
 pub(crate) struct JwkSet;
 
 schema! {

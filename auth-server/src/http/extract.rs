@@ -20,7 +20,8 @@ use web::{Error, Policy, body, csrf};
 pub(crate) trait CsrfProtected {
     fn csrf(&self) -> &str;
 
-    /// Returns the id of the user to whom the page was shown; `None` if the form may be submitted by another user too.
+    /// Returns the id of the user to whom the page was shown; `None` if the form may be submitted by another
+    /// user too.
     fn user(&self) -> Option<&str> {
         None
     }
@@ -42,9 +43,9 @@ where
     }
 }
 
-/// The session of the browser, if it has one, and its submitted form. The session is looked up when the form is
-/// complete, because it may end while the form arrives. Rejects like [`PageForm`], if the session cannot be looked
-/// up, and with 409 if the form was shown to another user, who has signed out in another tab since.
+/// The session of the browser, if it has one, and its submitted form. The session is looked up when the form
+/// is complete, because it may end while the form arrives. Rejects like [`PageForm`], if the session cannot
+/// be looked up, and with 409 if the form was shown to another user, who has signed out in another tab since.
 pub(crate) struct SessionForm<T>(pub(super) Option<Session>, pub(super) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + CsrfProtected + Send> FromRequest<S> for SessionForm<T>
@@ -76,8 +77,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQuery<T> {
     }
 }
 
-/// The parameters of a request that a client makes through the browser, from the query of a GET or the form of a POST
-/// (RFC 6749 §3.1), not yet checked.
+/// The parameters of a request that a client makes through the browser, from the query of a GET or the form
+/// of a POST (RFC 6749 §3.1), not yet checked.
 pub(crate) struct FormOrQuery(pub(super) Params);
 
 error_responses!(FormOrQuery: MalformedJson, PayloadTooLarge, RequestTimeout, UnsupportedMediaType;);

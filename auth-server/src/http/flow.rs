@@ -64,9 +64,9 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
     }
 }
 
-/// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the page for the code of a
-/// device, or is the path of a page. Fails with [`FlowError::NotFound`] if the flow cannot go on: nobody should enter a
-/// password for it.
+/// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the
+/// page for the code of a device, or is the path of a page. Fails with [`FlowError::NotFound`] if the flow
+/// cannot go on: nobody should enter a password for it.
 pub(super) async fn find(
     app: &App,
     flow: Option<&str>,
@@ -88,9 +88,9 @@ pub(super) async fn find(
     }
 }
 
-/// Returns the `Set-Cookie` value by which the browser keeps a flow for the page behind a mailed link, whose path is `page`. The browser
-/// sends the cookie to that page alone. Without a flow, the value removes the cookie. A flow that is no authorization
-/// request counts as none, because it is not bound to the browser.
+/// Returns the `Set-Cookie` value by which the browser keeps a flow for the page behind a mailed link, whose
+/// path is `page`. The browser sends the cookie to that page alone. Without a flow, the value removes the
+/// cookie. A flow that is no authorization request counts as none, because it is not bound to the browser.
 pub(super) fn interrupted_cookie(flow: Option<&str>, page: &str) -> HeaderValue {
     let (flow, lifetime) = match flow.filter(|flow| paths::is_sealed(flow)) {
         Some(flow) => (flow, flows::LIFETIME),
@@ -99,8 +99,8 @@ pub(super) fn interrupted_cookie(flow: Option<&str>, page: &str) -> HeaderValue 
     cookies::set_strict(INTERRUPTED_COOKIE, flow, page, lifetime)
 }
 
-/// Returns the flow that the browser keeps for this page, if it can still go on. The effect of the page is committed by then, so an error
-/// of the database counts as no flow.
+/// Returns the flow that the browser keeps for this page, if it can still go on. The effect of the page is
+/// committed by then, so an error of the database counts as no flow.
 pub(super) async fn interrupted(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<String> {
     let flow = cookies::single(headers, INTERRUPTED_COOKIE)?;
     match find(app, Some(flow), FlowCookie::read(headers), now).await {
@@ -113,8 +113,8 @@ pub(super) async fn interrupted(app: &App, headers: &HeaderMap, now: Timestamp) 
     }
 }
 
-/// Returns the cookie that keeps the language which the client asks for (`ui_locales`, OpenID Connect Core 1.0 §3.1.2.1) for the pages that
-/// follow. Without a supported one it removes that of an earlier request.
+/// Returns the cookie that keeps the language which the client asks for (`ui_locales`, OpenID Connect Core
+/// 1.0 §3.1.2.1) for the pages that follow. Without a supported one it removes that of an earlier request.
 pub(super) fn language_cookie(ui_locales: Option<&str>, policy: &Policy) -> HeaderValue {
     let language = ui_locales.and_then(pages::Language::of_locales);
     let (tag, lifetime) = match language {
@@ -145,7 +145,8 @@ pub(crate) enum FlowError {
     Authorization(AuthorizationError),
     /// The database failed.
     Database(db::Error),
-    /// Another response takes the place of the page: a redirect to the page that must come first, or an error.
+    /// Another response takes the place of the page: a redirect to the page that must come first, or an
+    /// error.
     Response(Response),
 }
 

@@ -18,7 +18,8 @@ use web::Context;
 
 /// Show the page for a forgotten password
 ///
-/// The form asks for the e-mail address of the account. An authorization flow continues after a reset in this browser.
+/// The form asks for the e-mail address of the account. An authorization flow continues after a reset in this
+/// browser.
 #[utoipa::path(
     get, path = paths::FORGOT, operation_id = "showForgotten", tag = "Pages", params(FlowQuery), security(()),
     responses(

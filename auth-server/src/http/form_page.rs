@@ -45,7 +45,8 @@ where
 }
 
 impl FormRenderer {
-    /// Shows the page to the user of this session. Its forms have no effect if another user is signed in when they are submitted.
+    /// Shows the page to the user of this session. Its forms have no effect if another user is signed in when
+    /// they are submitted.
     pub(crate) fn for_user(mut self, session: &Session) -> Self {
         self.user = Some(session.user.id);
         self
@@ -67,8 +68,8 @@ impl FormRenderer {
         (set_cookie(self.cookie), html).into_response()
     }
 
-    /// Returns the page with its form again, with the status and the message of a correctable error. Returns the
-    /// response of a final error instead.
+    /// Returns the page with its form again, with the status and the message of a correctable error. Returns
+    /// the response of a final error instead.
     pub(crate) fn show_again(
         self,
         error: FormError,

@@ -70,7 +70,8 @@ pub(crate) struct SignInForm {
     recaptcha: Option<String>,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the
+    /// path of a page.
     pub(crate) flow: Option<String>,
 }
 
@@ -91,7 +92,8 @@ pub(crate) struct SecondStepForm {
     pub(crate) user: String,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the
+    /// path of a page.
     pub(crate) flow: Option<String>,
 }
 
@@ -104,7 +106,8 @@ pub(crate) struct PasskeySignInForm {
     credential: String,
     /// The value of the csrf cookie.
     csrf: String,
-    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the path of a page.
+    /// The authorization flow that continues after sign-in; or `device:` and a user code to enter; or the
+    /// path of a page.
     pub(crate) flow: Option<String>,
 }
 
@@ -266,7 +269,8 @@ pub(crate) struct DeviceQuery {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LinkQuery {
-    /// The token from the mail. Without it, the page uses the one that the browser has kept since it opened the link.
+    /// The token from the mail. Without it, the page uses the one that the browser has kept since it opened
+    /// the link.
     pub(crate) token: Option<String>,
 }
 

@@ -16,9 +16,10 @@ const SIGNED: &str = "application/token-introspection+jwt";
 
 /// Read the state of a token
 ///
-/// Returns whether a token can be used now, and what it permits (RFC 7662). Only for confidential clients. The answer for an
-/// access token is that of the API. A refresh token is active only for the client that it was issued to. A request with
-/// `Accept: application/token-introspection+jwt` gets the response as a JWT that the issuer has signed (RFC 9701).
+/// Returns whether a token can be used now, and what it permits (RFC 7662). Only for confidential clients.
+/// The answer for an access token is that of the API. A refresh token is active only for the client that it
+/// was issued to. A request with `Accept: application/token-introspection+jwt` gets the response as a JWT
+/// that the issuer has signed (RFC 9701).
 #[utoipa::path(
     post, path = "/introspect", operation_id = "introspectToken", tag = "OAuth",
     request_body(content(

@@ -1,5 +1,6 @@
-//! The token of a mailed link. The link has it in its query. The script of the page removes it from the address, so that neither the history
-//! of the browser nor a screen that others see shows it, and a cookie keeps it for a reload.
+//! The token of a mailed link. The link has it in its query. The script of the page removes it from the
+//! address, so that neither the history of the browser nor a screen that others see shows it, and a cookie
+//! keeps it for a reload.
 
 use super::forms::LinkQuery;
 use axum::http::{HeaderMap, HeaderValue};
@@ -13,8 +14,8 @@ const LIFETIME: Duration = Duration::from_secs(600);
 /// The longest token that is kept.
 const MAX_LENGTH: usize = 128;
 
-/// Returns the token of the link, or the one that the browser keeps for the page. Returns an empty text if there is neither; no link has it as
-/// its token.
+/// Returns the token of the link, or the one that the browser keeps for the page. Returns an empty text if
+/// there is neither; no link has it as its token.
 pub(super) fn token(query: LinkQuery, headers: &HeaderMap) -> Secret {
     let kept = || cookies::single(headers, COOKIE).map(str::to_owned);
     Secret::new(query.token.or_else(kept).unwrap_or_default())

@@ -29,9 +29,9 @@ impl FromRequestParts<App> for PushedRequestsOn {
 
 /// Push an authorization request
 ///
-/// Takes the parameters of `/authorize` from the client itself, which authenticates as at `/token` (RFC 9126). The client then sends
-/// the browser to `/authorize` with its `client_id` and the `request_uri` of the response, within a minute. One code is issued for a
-/// pushed request.
+/// Takes the parameters of `/authorize` from the client itself, which authenticates as at `/token` (RFC
+/// 9126). The client then sends the browser to `/authorize` with its `client_id` and the `request_uri` of the
+/// response, within a minute. One code is issued for a pushed request.
 #[utoipa::path(
     post, path = "/par", operation_id = "pushAuthorizationRequest", tag = "OAuth",
     params(("DPoP" = Option<String>, Header, description = "A proof of possession of the key to which the code is bound, in place of `dpop_jkt`.")),

@@ -24,8 +24,9 @@ use web::cookies;
 
 /// Show the page to change the password
 ///
-/// For users who signed in within the last ten minutes, including those who must replace their initial password. Within an authorization
-/// flow, a user who signs in again comes back if the password is an initial one, and otherwise goes on without a change.
+/// For users who signed in within the last ten minutes, including those who must replace their initial
+/// password. Within an authorization flow, a user who signs in again comes back if the password is an initial
+/// one, and otherwise goes on without a change.
 #[utoipa::path(
     get, path = paths::PASSWORD, operation_id = "showPassword", tag = "Pages", params(AfterSignInQuery),
     security((), ("session" = [])),
@@ -72,8 +73,8 @@ pub(crate) async fn find_page() -> Response {
 
 /// Submit the form to change the password
 ///
-/// Requires a sign-in within the last ten minutes. Ends all of the user's sessions, including this one, and revokes their tokens. The user
-/// must sign in again.
+/// Requires a sign-in within the last ten minutes. Ends all of the user's sessions, including this one, and
+/// revokes their tokens. The user must sign in again.
 #[utoipa::path(
     post, path = paths::PASSWORD, operation_id = "submitPassword", tag = "Pages", security((), ("session" = [])),
     request_body(content = PasswordForm, content_type = "application/x-www-form-urlencoded"),

@@ -11,8 +11,8 @@ use issuer::params::Params;
 use issuer::posted_requests::{self, PARAMETER};
 use storage::db;
 
-/// Returns the redirect that makes the browser repeat a posted request by GET, with the request in sealed form. Fails if the request is
-/// long and cannot be stored.
+/// Returns the redirect that makes the browser repeat a posted request by GET, with the request in sealed
+/// form. Fails if the request is long and cannot be stored.
 pub(super) async fn repeat_by_get(
     app: &App,
     path: &str,
@@ -23,8 +23,8 @@ pub(super) async fn repeat_by_get(
     Ok(see_other(&with_query(path, &[(PARAMETER, &text)])))
 }
 
-/// Returns the parameters of a request that arrived by GET: those of the posted request that it repeats, or its own. Returns `None` if
-/// the posted request has expired or cannot be read. Fails if the database does.
+/// Returns the parameters of a request that arrived by GET: those of the posted request that it repeats, or
+/// its own. Returns `None` if the posted request has expired or cannot be read. Fails if the database does.
 pub(super) async fn read(
     app: &App,
     path: &str,

@@ -11,8 +11,9 @@ use identity::login;
 use identity::second_factor::Otp;
 use identity::sessions::Session;
 
-/// Returns the session if its sign-in is recent. Otherwise fails with a redirect to the sign-in page, which leads the user back to the path
-/// `page`. Fails like [`require_session`]. Right after a sign-in, fails with a redirect to `page`, whose address then has no query.
+/// Returns the session if its sign-in is recent. Otherwise fails with a redirect to the sign-in page, which
+/// leads the user back to the path `page`. Fails like [`require_session`]. Right after a sign-in, fails with
+/// a redirect to `page`, whose address then has no query.
 pub(super) fn require_recent_sign_in(
     session: Option<Session>,
     page: &str,
@@ -23,8 +24,8 @@ pub(super) fn require_recent_sign_in(
     require_recent(Some(session), page, None, just_signed_in, context)
 }
 
-/// Returns the session as [`require_recent_sign_in`] does, also one in which an initial password must be replaced. `flow` is the
-/// authorization flow in which the user signs in, if there is one.
+/// Returns the session as [`require_recent_sign_in`] does, also one in which an initial password must be
+/// replaced. `flow` is the authorization flow in which the user signs in, if there is one.
 pub(super) fn require_recent(
     session: Option<Session>,
     page: &str,
@@ -33,7 +34,8 @@ pub(super) fn require_recent(
     context: &RequestContext,
 ) -> Result<Session, FlowError> {
     let response = match session {
-        // With `signed_in` in the address, a reload after the end of the session would report that the browser dropped the cookie.
+        // With `signed_in` in the address, a reload after the end of the session would report that the
+        // browser dropped the cookie.
         Some(session) if session.has_recent_sign_in(context.now) => match just_signed_in {
             true => see_other(page),
             false => return Ok(session),
@@ -49,8 +51,9 @@ pub(super) fn code(otp: &str) -> Result<Otp, FormError> {
     Otp::parse(otp.trim()).map_err(|_| wrong_code())
 }
 
-/// Returns the error of a form whose recent sign-in or code was not verified. If the session ended or the credentials changed meanwhile,
-/// the browser is sent to the sign-in page, from which the user comes to the page with the path `page`.
+/// Returns the error of a form whose recent sign-in or code was not verified. If the session ended or the
+/// credentials changed meanwhile, the browser is sent to the sign-in page, from which the user comes to the
+/// page with the path `page`.
 pub(super) fn error(error: login::Error, page: &str) -> FormError {
     match error {
         login::Error::WrongCode => wrong_code(),

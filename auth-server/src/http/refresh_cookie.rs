@@ -1,5 +1,6 @@
-//! The refresh tokens that browsers keep for single-page apps, each client's in a cookie of its own that scripts cannot read.
-//! Browsers send the cookie by themselves, so a request that uses it needs the anti-forgery token.
+//! The refresh tokens that browsers keep for single-page apps, each client's in a cookie of its own that
+//! scripts cannot read. Browsers send the cookie by themselves, so a request that uses it needs the
+//! anti-forgery token.
 
 use super::client_request::TokenFailure;
 use axum::http::{HeaderMap, HeaderValue};
@@ -16,8 +17,8 @@ use web::{Policy, cookies, csrf};
 /// The path of the token endpoint, below which revocation with the cookie is.
 const PATH: &str = "/token";
 
-/// Returns what [`find`] does. Fails if the anti-forgery token is missing or wrong, or if the request comes from another origin than the
-/// client's.
+/// Returns what [`find`] does. Fails if the anti-forgery token is missing or wrong, or if the request comes
+/// from another origin than the client's.
 pub(super) fn read(
     client: &Client,
     headers: &HeaderMap,
@@ -33,15 +34,16 @@ pub(super) fn find(client: &Client, headers: &HeaderMap) -> Option<Secret> {
     cookies::single(headers, &name(client)).map(Secret::new)
 }
 
-/// Fails if a browser sent the request from another origin than the client's. Otherwise any page could make the browser
-/// exchange a code of its own, and so sign the user in to another account.
+/// Fails if a browser sent the request from another origin than the client's. Otherwise any page could make
+/// the browser exchange a code of its own, and so sign the user in to another account.
 pub(super) fn check_origin(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     csrf::check_origin(headers, |origin| {
         policy.trusts_origin(origin) || origins::of_client(client).any(|own| own == origin)
     })
 }
 
-/// Moves the refresh token of a response into a `Set-Cookie` value. The browser keeps the cookie for the time `max_age`.
+/// Moves the refresh token of a response into a `Set-Cookie` value. The browser keeps the cookie for the time
+/// `max_age`.
 pub(super) fn move_from(
     tokens: &mut TokenResponse,
     client: &Client,
@@ -56,7 +58,8 @@ pub(super) fn clear(client: &Client) -> HeaderValue {
     cookies::set_strict(&name(client), "", PATH, Duration::ZERO)
 }
 
-/// Returns the failure of a token request, which removes the client's cookie if no request can succeed with it any more.
+/// Returns the failure of a token request, which removes the client's cookie if no request can succeed with
+/// it any more.
 pub(super) fn failure(error: TokenError, client: &Client) -> TokenFailure {
     match error {
         TokenError::InvalidRefreshToken { is_useless: true, .. } if client.refresh_cookie => {
@@ -66,7 +69,8 @@ pub(super) fn failure(error: TokenError, client: &Client) -> TokenFailure {
     }
 }
 
-/// Returns the name of the client's cookie. A cookie name may have every character of a client id (RFC 6265 §4.1.1).
+/// Returns the name of the client's cookie. A cookie name may have every character of a client id (RFC 6265
+/// §4.1.1).
 fn name(client: &Client) -> String {
     format!("refresh_{}", client.id)
 }

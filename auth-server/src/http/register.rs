@@ -22,9 +22,10 @@ error_responses!(UnreadBody: UnsupportedMediaType, PayloadTooLarge, RequestTimeo
 
 /// Register a client
 ///
-/// Registers the client that the body describes (RFC 7591), and returns what was registered: scopes and grant types that clients cannot
-/// register by themselves are left out. A client that gets neither a code nor a token within a day ends. Depending on the settings,
-/// the endpoint does not exist, needs an initial access token, or accepts anybody within limits.
+/// Registers the client that the body describes (RFC 7591), and returns what was registered: scopes and grant
+/// types that clients cannot register by themselves are left out. A client that gets neither a code nor a
+/// token within a day ends. Depending on the settings, the endpoint does not exist, needs an initial access
+/// token, or accepts anybody within limits.
 #[utoipa::path(
     post, path = paths::REGISTER, operation_id = "registerClient", tag = "OAuth", request_body = ClientMetadata,
     security((), ("registration" = [])),
@@ -48,7 +49,8 @@ pub(crate) async fn register(
 
 /// Read a registration
 ///
-/// Returns the registration of the client whose registration access token the request has (RFC 7592 §2.1), without its secret.
+/// Returns the registration of the client whose registration access token the request has (RFC 7592 §2.1),
+/// without its secret.
 #[utoipa::path(
     get, path = "/register/{client_id}", operation_id = "readRegistration", tag = "OAuth",
     params(("client_id" = String, Path, description = "The `client_id`.")),
@@ -67,8 +69,9 @@ pub(crate) async fn read(
 
 /// Replace a registration
 ///
-/// Replaces all metadata of the client (RFC 7592 §2.2); a member that is left out gets its default. The body names the `client_id`.
-/// The type of the client and the kind of its credentials stay. If the scope loses a part, every code and token of the client ends.
+/// Replaces all metadata of the client (RFC 7592 §2.2); a member that is left out gets its default. The body
+/// names the `client_id`. The type of the client and the kind of its credentials stay. If the scope loses a
+/// part, every code and token of the client ends.
 #[utoipa::path(
     put, path = "/register/{client_id}", operation_id = "replaceRegistration", tag = "OAuth", request_body = ClientMetadata,
     params(("client_id" = String, Path, description = "The `client_id`.")),

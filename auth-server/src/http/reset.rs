@@ -20,7 +20,8 @@ use web::{Context, Error};
 
 /// Show the page to reset the password
 ///
-/// Opening the link does not use it up, because mail programs open links too. It shows the address of the account, to which it was mailed.
+/// Opening the link does not use it up, because mail programs open links too. It shows the address of the
+/// account, to which it was mailed.
 #[utoipa::path(
     get, path = paths::RESET, operation_id = "showReset", tag = "Pages", params(LinkQuery), security(()),
     responses(
@@ -64,8 +65,8 @@ fn invalid_link(status: StatusCode) -> Response {
 
 /// Submit the form to reset the password
 ///
-/// Ends all sessions of the user, and starts none. The page leads to the sign-in page, within the authorization flow that was interrupted
-/// in this browser, if there is one.
+/// Ends all sessions of the user, and starts none. The page leads to the sign-in page, within the
+/// authorization flow that was interrupted in this browser, if there is one.
 #[utoipa::path(
     post, path = paths::RESET, operation_id = "submitReset", tag = "Pages", security(()),
     request_body(content = ResetForm, content_type = "application/x-www-form-urlencoded"),

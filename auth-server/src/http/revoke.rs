@@ -13,9 +13,9 @@ use web::openapi::error_responses::code;
 
 /// Revoke a token
 ///
-/// Revokes a token of the client (RFC 7009). A refresh token ends its whole grant, with all access tokens; an access token ends
-/// alone, or with its grant if the client has revoked 1,000 others that have not expired. The response is the same for a token that is
-/// not valid any more.
+/// Revokes a token of the client (RFC 7009). A refresh token ends its whole grant, with all access tokens; an
+/// access token ends alone, or with its grant if the client has revoked 1,000 others that have not expired.
+/// The response is the same for a token that is not valid any more.
 #[utoipa::path(
     post, path = "/revoke", operation_id = "revokeToken", tag = "OAuth",
     request_body(content(
@@ -39,8 +39,8 @@ pub(crate) async fn revoke(
 
 /// Revoke the refresh token in the cookie
 ///
-/// Revokes the refresh token of an app that was registered with `--refresh-cookie`, with its whole grant, and removes the cookie.
-/// Needs the header `x-csrf-token`. With the parameter `token`, the same as `/revoke`.
+/// Revokes the refresh token of an app that was registered with `--refresh-cookie`, with its whole grant, and
+/// removes the cookie. Needs the header `x-csrf-token`. With the parameter `token`, the same as `/revoke`.
 #[utoipa::path(
     post, path = "/token/revoke", operation_id = "revokeTokenInCookie", tag = "OAuth",
     request_body(content(

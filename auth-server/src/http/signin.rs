@@ -32,10 +32,10 @@ use web::cookies;
 
 /// Show the sign-in page
 ///
-/// Outside an authorization flow, a signed-in user comes to the account. Within a flow, the form suggests the `login_hint` of the request.
-/// A signed-in user who must sign in again before a change of the account sees the address of that account, and is asked for no password if
-/// the account has none.
-/// If the browser has the cookie of a session that ended, the page says why it did.
+/// Outside an authorization flow, a signed-in user comes to the account. Within a flow, the form suggests the
+/// `login_hint` of the request. A signed-in user who must sign in again before a change of the account sees
+/// the address of that account, and is asked for no password if the account has none. If the browser has the
+/// cookie of a session that ended, the page says why it did.
 #[utoipa::path(
     get, path = paths::SIGN_IN, operation_id = "showSignIn", tag = "Pages", params(FlowQuery),
     security((), ("session" = [])),
@@ -82,7 +82,8 @@ pub(crate) async fn show(
     }))
 }
 
-/// The signed-in user of a browser who must sign in again, because the page that follows requires a more recent sign-in.
+/// The signed-in user of a browser who must sign in again, because the page that follows requires a more
+/// recent sign-in.
 struct Returning {
     email: String,
     has_password: bool,
@@ -101,7 +102,8 @@ impl Returning {
         }))
     }
 
-    /// Finds the user by the session cookie of these headers. Returns `None` if nobody is signed in, or nobody must sign in again.
+    /// Finds the user by the session cookie of these headers. Returns `None` if nobody is signed in, or
+    /// nobody must sign in again.
     async fn find(
         identity: &Identity,
         flow: Option<&str>,
@@ -118,7 +120,8 @@ impl Returning {
     }
 }
 
-/// Returns the page for a user with this address. It does not ask a returning user for a password whose account has none.
+/// Returns the page for a user with this address. It does not ask a returning user for a password whose
+/// account has none.
 fn page<'a>(
     app: &App,
     form: FormState<'a>,
@@ -143,9 +146,9 @@ fn page<'a>(
 
 /// Submit the sign-in form
 ///
-/// Starts a session, or renews that of the same user: its cookie gets another value, and what it gave to apps stays. Within an
-/// authorization flow, the consent page is next. A user who came to enter the code of a device goes on there. If the account uses two-step
-/// sign-in, the page for the code comes first.
+/// Starts a session, or renews that of the same user: its cookie gets another value, and what it gave to apps
+/// stays. Within an authorization flow, the consent page is next. A user who came to enter the code of a
+/// device goes on there. If the account uses two-step sign-in, the page for the code comes first.
 #[utoipa::path(
     post, path = paths::SIGN_IN, operation_id = "submitSignIn", tag = "Pages", security(()),
     request_body(content = SignInForm, content_type = "application/x-www-form-urlencoded"),
@@ -202,7 +205,8 @@ async fn show_again(
     }))
 }
 
-/// Returns the response to a user who has a new session: a redirect to the next page, with the session cookie.
+/// Returns the response to a user who has a new session: a redirect to the next page, with the session
+/// cookie.
 pub(super) fn signed_in(identity: &Identity, sid: &Secret, flow: Option<&str>) -> Response {
     let cookie = cookies::set_sid(sid, identity.session_lifetimes.absolute);
     let next = see_other(&paths::after_sign_in(flow));

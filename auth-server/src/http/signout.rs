@@ -1,5 +1,5 @@
-//! `GET` and `POST /signout` (OpenID Connect RP-Initiated Logout 1.0): the user signs out, here and at the client that
-//! asked.
+//! `GET` and `POST /signout` (OpenID Connect RP-Initiated Logout 1.0): the user signs out, here and at the
+//! client that asked.
 
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, SignOutErrors};
@@ -30,8 +30,8 @@ use web::{Context, Error};
 /// Sign out
 ///
 /// Ends the session of the browser and redirects it to the client, if the client names a registered
-/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of this session. With an ID token that
-/// cannot be verified, the browser does not return to the client.
+/// `post_logout_redirect_uri`. The user must confirm, unless the client sends an ID token of this session.
+/// With an ID token that cannot be verified, the browser does not return to the client.
 #[utoipa::path(
     get, path = paths::SIGN_OUT, operation_id = "signOut", tag = "OpenID Connect", params(EndSessionRequest),
     security((), ("session" = [])),
@@ -68,8 +68,8 @@ pub(crate) async fn show(
 
 /// Sign out by a form
 ///
-/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie with a form
-/// from another site. The URL has the request in sealed form only.
+/// The same request as a form. The browser then repeats it by GET, because browsers send no session cookie
+/// with a form from another site. The URL has the request in sealed form only.
 #[utoipa::path(
     post, path = paths::SIGN_OUT, operation_id = "signOutByForm", tag = "OpenID Connect", security(()),
     request_body(content = EndSessionRequest, content_type = "application/x-www-form-urlencoded"),

@@ -57,8 +57,8 @@ fn page(identity: &Identity, form: FormState<'_>, flow: Option<&str>, email: &st
 
 /// Submit the sign-up form
 ///
-/// Creates an account, mails a link that confirms its address, and starts a session. Within an authorization flow, the consent page is
-/// next.
+/// Creates an account, mails a link that confirms its address, and starts a session. Within an authorization
+/// flow, the consent page is next.
 #[utoipa::path(
     post, path = paths::SIGN_UP, operation_id = "submitSignUp", tag = "Pages", security(()),
     request_body(content = SignUpForm, content_type = "application/x-www-form-urlencoded"),

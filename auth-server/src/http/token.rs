@@ -19,15 +19,15 @@ use web::{Context, Policy, dpop};
 /// Exchange a code, a refresh token, a device code or a service's credentials
 ///
 /// Returns an access token and the next refresh token (RFC 6749 §4.1.3, §6). A code and a refresh token are
-/// valid once. The reuse of either one revokes all tokens that were issued for it. A service gets an access token for itself
-/// alone (§4.4). With a device code, the client repeats the request until the user has decided (RFC 8628 §3.4). Errors follow
-/// RFC 6749 §5.2.
+/// valid once. The reuse of either one revokes all tokens that were issued for it. A service gets an access
+/// token for itself alone (§4.4). With a device code, the client repeats the request until the user has
+/// decided (RFC 8628 §3.4). Errors follow RFC 6749 §5.2.
 ///
-/// With a DPoP proof in the header `DPoP`, the access token is bound to the key of the proof, and so are the refresh tokens of a
-/// public client (RFC 9449 §5).
+/// With a DPoP proof in the header `DPoP`, the access token is bound to the key of the proof, and so are the
+/// refresh tokens of a public client (RFC 9449 §5).
 ///
-/// An app that was registered with `--refresh-cookie` gets its refresh token in the cookie `refresh_` followed by its `client_id`,
-/// and refreshes without `refresh_token`, with the header `x-csrf-token`.
+/// An app that was registered with `--refresh-cookie` gets its refresh token in the cookie `refresh_`
+/// followed by its `client_id`, and refreshes without `refresh_token`, with the header `x-csrf-token`.
 #[utoipa::path(
     post, path = "/token", operation_id = "exchangeToken", tag = "OAuth",
     params(("DPoP" = Option<String>, Header, description = "A proof of possession of the key to which the tokens are bound.")),
@@ -102,8 +102,8 @@ fn read_cookie(
     Ok(())
 }
 
-/// Runs the grant that a token request names. The tokens are bound to the key with the thumbprint `key`, if it is set. A service
-/// acts for itself only, and no other client does.
+/// Runs the grant that a token request names. The tokens are bound to the key with the thumbprint `key`, if
+/// it is set. A service acts for itself only, and no other client does.
 async fn grant(
     grants: &Grants,
     client: &Client,

@@ -46,8 +46,8 @@ pub(super) fn response(error: TokenError) -> Response {
     (status, Extension(Arc::new(error))).into_response()
 }
 
-/// Completes the response to a failed request of a client. Returns every other response as it is. `has_authorization` says whether the
-/// request has the header `Authorization`.
+/// Completes the response to a failed request of a client. Returns every other response as it is.
+/// `has_authorization` says whether the request has the header `Authorization`.
 pub(crate) fn complete(
     mut response: Response,
     has_authorization: bool,
@@ -60,8 +60,9 @@ pub(crate) fn complete(
     (parts.headers, render(&error, has_authorization, context)).into_response()
 }
 
-/// Renders an error with its body. Logs it if the service, not the client, caused it. Only a client that used the header `Authorization`
-/// gets a challenge (RFC 6749 §5.2), because a browser would open a password box for the request of a page.
+/// Renders an error with its body. Logs it if the service, not the client, caused it. Only a client that used
+/// the header `Authorization` gets a challenge (RFC 6749 §5.2), because a browser would open a password box
+/// for the request of a page.
 fn render(error: &TokenError, has_authorization: bool, context: &RequestContext) -> Response {
     log(error);
     if let TokenError::TooManyRequests { retry_after } = error {

@@ -37,9 +37,9 @@ struct UserInfoForm {
 
 /// Read claims about the user
 ///
-/// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A request
-/// that accepts `application/jwt` and no JSON gets them as a JWT that the issuer has signed, and so does a client that has
-/// registered `userinfo_signed_response_alg`.
+/// Returns the claims that the scopes of the access token permit: `email` and `profile`, beside `openid`. A
+/// request that accepts `application/jwt` and no JSON gets them as a JWT that the issuer has signed, and so
+/// does a client that has registered `userinfo_signed_response_alg`.
 #[utoipa::path(
     get, path = paths::USER_INFO, operation_id = "readUserInfo", tag = "OpenID Connect",
     security(("oauth2" = ["openid"])),
@@ -96,8 +96,8 @@ pub(crate) async fn read_by_post(
     respond(&app, &parts, presented, &context).await
 }
 
-/// Returns the access token of a form; `None` if the body is no form or has none. Fails with 400 if the form repeats a
-/// parameter (RFC 6750 §3.1).
+/// Returns the access token of a form; `None` if the body is no form or has none. Fails with 400 if the form
+/// repeats a parameter (RFC 6750 §3.1).
 async fn token_in_body(head: &Parts, body: Body) -> Result<Option<String>, Error> {
     let bytes = body::read(head, body, body::DEFAULT_LIMIT).await?;
     if body::media_type(&head.headers).as_deref() != Some("application/x-www-form-urlencoded") {

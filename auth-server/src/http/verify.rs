@@ -25,8 +25,8 @@ use web::{Context, Error};
 
 /// Show the page to confirm an e-mail address
 ///
-/// Opening the link confirms nothing, because mail programs open links too. The form asks for the password, unless the browser has a
-/// session of the account. A user who does not know the password is led to a reset.
+/// Opening the link confirms nothing, because mail programs open links too. The form asks for the password,
+/// unless the browser has a session of the account. A user who does not know the password is led to a reset.
 #[utoipa::path(
     get, path = paths::VERIFY, operation_id = "showVerify", tag = "Pages", params(LinkQuery),
     security((), ("session" = [])),
@@ -79,8 +79,9 @@ fn page(
 
 /// Submit the form to confirm an e-mail address
 ///
-/// Takes the password of the account, unless the browser has a session of it. If the address replaces another one, all sessions of the
-/// user end. The page leads to the account, or to the authorization flow in which the user signed up in this browser.
+/// Takes the password of the account, unless the browser has a session of it. If the address replaces another
+/// one, all sessions of the user end. The page leads to the account, or to the authorization flow in which
+/// the user signed up in this browser.
 #[utoipa::path(
     post, path = paths::VERIFY, operation_id = "submitVerify", tag = "Pages", security((), ("session" = [])),
     request_body(content = VerifyForm, content_type = "application/x-www-form-urlencoded"),
@@ -107,8 +108,9 @@ pub(crate) async fn submit(
     })
 }
 
-/// Returns the page after the confirmation. It leads to the flow in which the user signed up in this browser, or to the account. Without the
-/// session of the account the flow continues with a sign-in, because the browser may have the session of another user.
+/// Returns the page after the confirmation. It leads to the flow in which the user signed up in this browser,
+/// or to the account. Without the session of the account the flow continues with a sign-in, because the
+/// browser may have the session of another user.
 async fn confirmed(app: &App, headers: &HeaderMap, fields: &VerifyForm, now: Timestamp) -> Response {
     let flow = flow::interrupted(app, headers, now).await;
     let mut done = match flow.as_deref() {

@@ -126,8 +126,8 @@ fn app_item(app: &ConnectedApp) -> AppItem<'_> {
     }
 }
 
-/// Returns an event in words; `None` if it says nothing to users. An app that gets access again is none: silent renewals would displace
-/// all other events.
+/// Returns an event in words; `None` if it says nothing to users. An app that gets access again is none:
+/// silent renewals would displace all other events.
 fn event_in_words(event: &SecurityEvent) -> Option<String> {
     let text = match event.name.as_str() {
         "authn_login_success" if event.detail.as_deref() == Some("passkey") => {

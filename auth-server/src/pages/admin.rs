@@ -117,7 +117,8 @@ fn counted(n: usize) -> String {
     }
 }
 
-/// Returns the name of the running program: `latchkey`, or `auth-server` where the issuer has processes of its own.
+/// Returns the name of the running program: `latchkey`, or `auth-server` where the issuer has processes of
+/// its own.
 fn program() -> String {
     let path = std::env::args_os().next().map(PathBuf::from);
     let name = path.as_deref().and_then(Path::file_name);

@@ -47,8 +47,9 @@ pub(crate) async fn logo(State(brand): State<Arc<Brand>>, uri: Uri) -> Response 
     }
 }
 
-/// Returns an asset. Caches keep it for ever if the path of the request is the one that changes with the content: while replicas are
-/// replaced, one may be asked for the content of another. A browser that opens an image as a page runs no script of it.
+/// Returns an asset. Caches keep it for ever if the path of the request is the one that changes with the
+/// content: while replicas are replaced, one may be asked for the content of another. A browser that opens an
+/// image as a page runs no script of it.
 fn asset(media_type: &'static str, is_current: bool, content: impl IntoResponse) -> Response {
     let caching = match is_current {
         true => "public, max-age=31536000, immutable",

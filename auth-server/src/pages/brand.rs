@@ -14,8 +14,8 @@ pub(super) const EVENTS_SCRIPT: &str = include_str!("../../assets/events.js");
 pub(super) const PASSKEYS_SCRIPT: &str = include_str!("../../assets/passkeys.js");
 /// The color of buttons and links that no setting replaces.
 const DEFAULT_ACCENT: Color = Color::new(0x0b, 0x5d, 0x4e);
-/// The backgrounds of the stylesheet on which the accent is least readable, light and dark, each with the contrast of the accent. Thin light
-/// text on a dark ground needs more than the minimum to be read with ease.
+/// The backgrounds of the stylesheet on which the accent is least readable, light and dark, each with the
+/// contrast of the accent. Thin light text on a dark ground needs more than the minimum to be read with ease.
 const BACKGROUNDS: [(Color, f64); 2] = [
     (Color::new(0xf3, 0xf4, 0xf1), MIN_CONTRAST),
     (Color::new(0x1c, 0x20, 0x27), 6.5),
@@ -114,7 +114,8 @@ impl Default for Brand {
     }
 }
 
-/// Returns the path of an asset with a query that changes with its content, so that caches never serve an outdated one.
+/// Returns the path of an asset with a query that changes with its content, so that caches never serve an
+/// outdated one.
 fn versioned(path: &str, content: &str) -> String {
     let hash = secret::encode(&secret::hash(content));
     format!("{path}?v={}", &hash[..12])

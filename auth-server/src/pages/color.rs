@@ -18,7 +18,8 @@ impl Color {
         Self([red, green, blue])
     }
 
-    /// Returns this color, mixed with as much black or white as text of it needs to have this contrast with a background.
+    /// Returns this color, mixed with as much black or white as text of it needs to have this contrast with a
+    /// background.
     pub(crate) fn readable_on(self, background: Self, min_contrast: f64) -> Self {
         let target = background.opposite();
         let mixed = (0..=100).map(|share| self.mixed(target, share));

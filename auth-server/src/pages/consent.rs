@@ -56,8 +56,8 @@ struct ConsentTemplate<'a> {
     registered_itself: bool,
 }
 
-/// Renders the consent page, which names the client, the scopes and the host of the redirect URI. Images inside the page are allowed on
-/// this page alone, if it shows a logo.
+/// Renders the consent page, which names the client, the scopes and the host of the redirect URI. Images
+/// inside the page are allowed on this page alone, if it shows a logo.
 pub(crate) fn consent(page: &ConsentPage<'_>) -> Response {
     // The host and port, or the private-use scheme of an installed app (RFC 8252 §7.1).
     let destination = match Url::parse(page.redirect_uri) {

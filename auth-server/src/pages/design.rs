@@ -77,7 +77,8 @@ pub(crate) async fn design(Context(context): Context) -> Response {
     allow_requests(render(&text::of("design").plain(), &page))
 }
 
-/// Returns a challenge that no authenticator can answer, so that the button of its form shows the message of a failure.
+/// Returns a challenge that no authenticator can answer, so that the button of its form shows the message of
+/// a failure.
 fn challenge() -> PasskeyChallenge {
     PasskeyChallenge {
         options: "{}".to_owned(),

@@ -61,7 +61,8 @@ impl FormState<'_> {
         self.wrong_field.is_some_and(|wrong| wrong.as_str() == field)
     }
 
-    /// Returns whether the field with this name gets the focus: the one that the message is about, or else the one that has it by default.
+    /// Returns whether the field with this name gets the focus: the one that the message is about, or else
+    /// the one that has it by default.
     pub(super) fn focuses(&self, field: &str, by_default: impl Borrow<bool>) -> bool {
         match self.wrong_field {
             Some(wrong) => wrong.as_str() == field,

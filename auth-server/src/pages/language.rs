@@ -34,9 +34,9 @@ static BUNDLES: LazyLock<[FluentBundle<FluentResource>; TAGS.len()]> =
 pub(crate) struct Language(usize);
 
 impl Language {
-    /// Chooses the language of a request: the first that it supports of the user's choice, which is a parameter or a cookie, of the
-    /// parameter `ui_locales` (OpenID Connect Core 1.0 §3.1.2.1), of the cookie that keeps this parameter of an authorization request, and
-    /// of `Accept-Language`. Otherwise English.
+    /// Chooses the language of a request: the first that it supports of the user's choice, which is a
+    /// parameter or a cookie, of the parameter `ui_locales` (OpenID Connect Core 1.0 §3.1.2.1), of the cookie
+    /// that keeps this parameter of an authorization request, and of `Accept-Language`. Otherwise English.
     pub(crate) fn of_request(uri: &Uri, headers: &HeaderMap) -> Self {
         let by_cookie = |name| Self::of_locales(cookies::single(headers, name)?);
         let by_query = || Self::of_locales(&parameter(uri, "ui_locales")?);
@@ -59,7 +59,8 @@ impl Language {
         (0..TAGS.len()).map(Self).filter(move |other| *other != self)
     }
 
-    /// Returns the path and the query of a page in this language, which it keeps. The token of a mailed link is left out: a cookie keeps it.
+    /// Returns the path and the query of a page in this language, which it keeps. The token of a mailed link
+    /// is left out: a cookie keeps it.
     pub(super) fn path_of(self, uri: &Uri) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let present = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
@@ -92,8 +93,8 @@ impl Language {
         TAGS[self.0]
     }
 
-    /// Returns the value of the message `id`, or its attribute. Each argument is between the characters U+2068 and U+2069. Returns `None`
-    /// if the language has no such text.
+    /// Returns the value of the message `id`, or its attribute. Each argument is between the characters
+    /// U+2068 and U+2069. Returns `None` if the language has no such text.
     pub(super) fn format(
         self,
         id: &str,
@@ -146,7 +147,8 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
 
-    /// The names of the texts of a language, each with its arguments. The name of an attribute follows that of its message and a dot.
+    /// The names of the texts of a language, each with its arguments. The name of an attribute follows that
+    /// of its message and a dot.
     fn texts(source: &str) -> BTreeMap<String, BTreeSet<String>> {
         let resource = fluent_syntax::parser::parse(source).unwrap();
         let mut texts = BTreeMap::new();

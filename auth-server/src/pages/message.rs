@@ -25,13 +25,14 @@ struct MessagePage<'a> {
     passkey_offer: Option<&'a str>,
 }
 
-/// Returns the page of a text whose value is the heading, whose attribute `text` is the message, and whose attribute `link` is the label of
-/// the link to the page on which the user can go on.
+/// Returns the page of a text whose value is the heading, whose attribute `text` is the message, and whose
+/// attribute `link` is the label of the link to the page on which the user can go on.
 pub(crate) fn notify(text: &Text<'_>, next: &str) -> Response {
     notify_with_offer(text, next, None)
 }
 
-/// Returns a page like [`notify`]. It offers a passkey if it gets the path of the page on which the user can add one.
+/// Returns a page like [`notify`]. It offers a passkey if it gets the path of the page on which the user can
+/// add one.
 pub(crate) fn notify_with_offer(text: &Text<'_>, next: &str, passkey_offer: Option<&str>) -> Response {
     let title = text.plain();
     let page = MessagePage {
@@ -41,7 +42,8 @@ pub(crate) fn notify_with_offer(text: &Text<'_>, next: &str, passkey_offer: Opti
     render(&title, &page)
 }
 
-/// Returns the page of an error like [`notify`], with the correlation id. The message should tell the user what to do.
+/// Returns the page of an error like [`notify`], with the correlation id. The message should tell the user
+/// what to do.
 pub(crate) fn error(status: StatusCode, text: &Text<'_>, next: &str) -> Response {
     (status, error_page(text, None, next)).into_response()
 }
@@ -51,7 +53,8 @@ pub(crate) fn error_of_app(text: &Text<'_>, detail: &str, next: &str) -> Respons
     (StatusCode::BAD_REQUEST, error_page(text, Some(detail), next)).into_response()
 }
 
-/// Returns the page of an error for which the program has no page of its own. `retry_after` is the value of that header.
+/// Returns the page of an error for which the program has no page of its own. `retry_after` is the value of
+/// that header.
 pub(super) fn error_of_program(code: Code, status: StatusCode, retry_after: Option<&str>) -> Response {
     let text = match code {
         Code::RateLimited => text::of("page-too-many-requests").with("wait", in_seconds(retry_after)),

@@ -32,8 +32,8 @@ impl Parts {
     /// The first part of each list.
     pub(crate) const FIRST: Self = Self { sessions: 1, apps: 1 };
 
-    /// Parses the numbers of the parts of the sessions and of the apps, as a query or a form has them. A text that is no number in canonical
-    /// form, or is missing, stands for the first part.
+    /// Parses the numbers of the parts of the sessions and of the apps, as a query or a form has them. A text
+    /// that is no number in canonical form, or is missing, stands for the first part.
     pub(crate) fn parse(sessions: Option<&str>, apps: Option<&str>) -> Self {
         let number = |text: Option<&str>| {
             let text = text?;
@@ -57,8 +57,9 @@ impl Parts {
 }
 
 impl<T> Part<T> {
-    /// Returns the part of a list with this number, counted from 1, or the last part if the list has fewer. `item` prepares an item for the
-    /// page with the path `page`. `name` is the parameter of the page with the number, and the id of the heading above the list.
+    /// Returns the part of a list with this number, counted from 1, or the last part if the list has fewer.
+    /// `item` prepares an item for the page with the path `page`. `name` is the parameter of the page with
+    /// the number, and the id of the heading above the list.
     pub(in crate::pages) fn of<'a, S>(
         list: &'a [S],
         number: usize,

@@ -17,8 +17,8 @@ use web::{Code, Error, cookies, is_unwritten_error};
 /// The time for which a browser keeps the choice of a language.
 const CHOICE_LIFETIME: Duration = Duration::from_hours(365 * 24);
 
-/// Middleware that chooses the language and the branding of all pages for a request, those of rejected extractors included. A browser gets
-/// a page for an error, too, that has no page of its own.
+/// Middleware that chooses the language and the branding of all pages for a request, those of rejected
+/// extractors included. A browser gets a page for an error, too, that has no page of its own.
 pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Next) -> Response {
     let chosen = Language::chosen_by(request.uri());
     let presentation = Presentation::of_request(&request, brand);

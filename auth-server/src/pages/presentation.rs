@@ -103,7 +103,8 @@ pub(crate) fn show_form_again() {
     }
 }
 
-/// Returns the links to the page in the other languages. There are none if the page tells the result of a form.
+/// Returns the links to the page in the other languages. There are none if the page tells the result of a
+/// form.
 pub(super) fn language_links() -> Vec<LanguageLink> {
     let Presentation {
         language, address, ..

@@ -52,9 +52,10 @@ pub(crate) struct SecondStepPage<'a> {
 /// Why the former session of the browser ended, in words.
 pub(crate) struct EndNotice {
     text: Text<'static>,
-    /// Whether to offer a new password. It helps if a stranger may have ended the session, unless the stranger changed the address, to which
-    /// the link would be mailed, or turned two-step sign-in on, which a new password leaves on. A change in this browser may have been that of
-    /// a stranger who had copied its cookie.
+    /// Whether to offer a new password. It helps if a stranger may have ended the session, unless the
+    /// stranger changed the address, to which the link would be mailed, or turned two-step sign-in on, which
+    /// a new password leaves on. A change in this browser may have been that of a stranger who had copied its
+    /// cookie.
     offers_reset: bool,
 }
 

@@ -74,7 +74,8 @@ pub(super) fn notice(notice: Notice) -> Text<'static> {
 }
 
 impl Text<'_> {
-    /// Sets an argument. Characters that change the direction of text are left out, and those with which a text is marked up.
+    /// Sets an argument. Characters that change the direction of text are left out, and those with which a
+    /// text is marked up.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Self {
         let mut value = value.to_string();
@@ -90,7 +91,8 @@ impl Text<'_> {
         self
     }
 
-    /// Sets an argument to the time since `at`, in words. The page has the exact time too. A text has at most one such argument.
+    /// Sets an argument to the time since `at`, in words. The page has the exact time too. A text has at most
+    /// one such argument.
     #[must_use]
     pub(crate) fn since(
         self,
@@ -160,7 +162,8 @@ impl fmt::Display for Text<'_> {
 
 impl HtmlSafe for Text<'_> {}
 
-/// Writes the start of an element for a time. Its title is the time in UTC, which the script of the pages replaces by the local time.
+/// Writes the start of an element for a time. Its title is the time in UTC, which the script of the pages
+/// replaces by the local time.
 fn write_start_of_time(formatter: &mut fmt::Formatter<'_>, at: Timestamp) -> fmt::Result {
     let mut title = String::new();
     write!(title, "{at}")?;

@@ -2,7 +2,8 @@
 
 use super::text;
 
-/// The browsers, each with the part of a `User-Agent` header by which it is known. Most browsers claim to be those further down too.
+/// The browsers, each with the part of a `User-Agent` header by which it is known. Most browsers claim to be
+/// those further down too.
 const BROWSERS: [(&str, &str); 10] = [
     ("Firefox/", "Firefox"),
     ("FxiOS/", "Firefox"),
@@ -27,8 +28,8 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("Linux", "Linux"),
 ];
 
-/// Returns the browser and the operating system that a `User-Agent` header names, such as "Firefox on Linux". The first word of the header
-/// stands for another browser.
+/// Returns the browser and the operating system that a `User-Agent` header names, such as "Firefox on Linux".
+/// The first word of the header stands for another browser.
 pub(super) fn in_words(user_agent: Option<&str>) -> String {
     let header = user_agent.unwrap_or_default();
     let named = |names: &[(&str, &'static str)]| {

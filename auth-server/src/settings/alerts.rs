@@ -70,7 +70,8 @@ impl AlertSettings {
         self.webhook().map(|_| ())
     }
 
-    /// Returns the receiver of alerts, or `None` if no URL is set. Fails as [`AlertSettings::check`] does for the webhook.
+    /// Returns the receiver of alerts, or `None` if no URL is set. Fails as [`AlertSettings::check`] does for
+    /// the webhook.
     pub(crate) fn webhook(&self) -> Result<Option<Webhook>, InvalidSetting> {
         let url = read_parsed(
             "ALERT_WEBHOOK_URL",

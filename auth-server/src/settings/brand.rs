@@ -22,7 +22,8 @@ pub struct BrandSettings {
     #[arg(long, env = "LATCHKEY_BRAND_LOGO", global = true, value_name = "FILE")]
     pub brand_logo: Option<PathBuf>,
 
-    /// The color of buttons and links, such as #0b5d4e. The pages use a darker or lighter one where it would not be readable.
+    /// The color of buttons and links, such as #0b5d4e. The pages use a darker or lighter one where it would
+    /// not be readable.
     #[arg(long, env = "LATCHKEY_BRAND_ACCENT", global = true, value_name = "COLOR")]
     pub brand_accent: Option<Color>,
 
@@ -40,7 +41,8 @@ pub struct BrandSettings {
 }
 
 impl BrandSettings {
-    /// Reads the logo and returns the branding. Fails if the file cannot be read, is too large or is no such image.
+    /// Reads the logo and returns the branding. Fails if the file cannot be read, is too large or is no such
+    /// image.
     pub fn brand(&self) -> Result<Brand, InvalidSetting> {
         let logo = self.brand_logo.as_deref().map(read_logo).transpose();
         let logo = logo.map_err(|error| InvalidSetting(format!("BRAND_LOGO: {error}")))?;

@@ -9,8 +9,8 @@ use url::Url;
 /// The SMTP server and the sender of mails.
 #[derive(Args, Clone, Debug)]
 pub struct MailSettings {
-    /// The SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]` or `smtp://…?tls=required` [default: mails become files
-    /// in DATA_DIR/outbox].
+    /// The SMTP server: `smtps://[USER:PASSWORD@]HOST[:PORT]` or `smtp://…?tls=required` [default: mails
+    /// become files in DATA_DIR/outbox].
     #[arg(
         long,
         env = "LATCHKEY_SMTP_URL",
@@ -24,13 +24,15 @@ pub struct MailSettings {
     #[arg(long, env = "LATCHKEY_SMTP_URL_FILE", global = true, value_name = "FILE")]
     pub smtp_url_file: Option<PathBuf>,
 
-    /// The sender of mails, such as `Latchkey <no-reply@example.org>` [default: the user latchkey at the issuer's host].
+    /// The sender of mails, such as `Latchkey <no-reply@example.org>` [default: the user latchkey at the
+    /// issuer's host].
     #[arg(long, env = "LATCHKEY_MAIL_FROM", global = true, value_name = "ADDRESS")]
     pub mail_from: Option<Mailbox>,
 }
 
 impl MailSettings {
-    /// Fails if the URL of the SMTP server is set twice or malformed, or if mails would leave a production system unencrypted.
+    /// Fails if the URL of the SMTP server is set twice or malformed, or if mails would leave a production
+    /// system unencrypted.
     pub(super) fn check(&self, is_production: bool) -> Result<(), InvalidSetting> {
         let smtp_url = self.smtp_url()?;
         if is_production && smtp_url.as_ref().is_some_and(SmtpUrl::is_exposed) {
@@ -43,8 +45,8 @@ impl MailSettings {
         Ok(())
     }
 
-    /// Returns the transport of mails: the SMTP server, or files in the data directory. Fails if the SMTP URL is
-    /// invalid or the directory cannot be created.
+    /// Returns the transport of mails: the SMTP server, or files in the data directory. Fails if the SMTP URL
+    /// is invalid or the directory cannot be created.
     pub(crate) fn transport(&self, data_dir: &Path) -> Result<Transport, InvalidSetting> {
         match self.smtp_url()? {
             Some(url) => Transport::smtp(&url).map_err(|error| InvalidSetting(format!("SMTP_URL: {error}"))),

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// The master key and the previous one, each given as text or in a file.
 #[derive(Args, Clone, Debug)]
 pub struct MasterKeySettings {
-    /// The key that seals the signing keys, and the secret from which refresh tokens are derived: 32 random bytes,
-    /// base64url.
+    /// The key that seals the signing keys, and the secret from which refresh tokens are derived: 32 random
+    /// bytes, base64url.
     #[arg(
         long,
         env = "LATCHKEY_MASTER_KEY",
@@ -62,8 +62,8 @@ impl MasterKeySettings {
         )
     }
 
-    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeySettings::check`] does, and if the two
-    /// are the same key.
+    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeySettings::check`] does,
+    /// and if the two are the same key.
     pub(super) fn with_previous(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
         let previous = self.read_previous()?;
         if previous.as_ref() == Some(&current) {

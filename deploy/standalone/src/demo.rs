@@ -33,9 +33,9 @@ struct Callback {
     error_description: String,
 }
 
-/// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, and the redirect URI if there
-/// is a demo client. If `password_place` is given, the front page also shows the administrator's
-/// first steps.
+/// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, and
+/// the redirect URI if there is a demo client. If `password_place` is given, the front page also shows the
+/// administrator's first steps.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"

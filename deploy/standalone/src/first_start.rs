@@ -1,5 +1,5 @@
-//! The first start generates the sealing keys and creates the administrator and the demo client. A later start adds
-//! only what is missing.
+//! The first start generates the sealing keys and creates the administrator and the demo client. A later
+//! start adds only what is missing.
 
 use auth_server::clients::{Error as ClientError, Registration, disable, register};
 use foundation::context::RequestContext;
@@ -28,7 +28,8 @@ pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
 pub(crate) const ACCOUNT_KEY: &str = "account.key";
 
-/// The place where the operator finds the initial password of the administrator, which must be replaced at sign-in.
+/// The place where the operator finds the initial password of the administrator, which must be replaced at
+/// sign-in.
 pub(crate) enum InitialPassword {
     /// The terminal: the banner shows the password once.
     Terminal(Secret),
@@ -54,8 +55,8 @@ impl InitialPassword {
     }
 }
 
-/// Returns the configured key, or else the key in `file` of `data_dir`. Generates a missing file. Fails if the file is
-/// invalid, or cannot be read or written.
+/// Returns the configured key, or else the key in `file` of `data_dir`. Generates a missing file. Fails if
+/// the file is invalid, or cannot be read or written.
 pub(crate) fn load_or_generate_key(
     configured: Option<SealingKey>,
     file: &str,
@@ -72,7 +73,8 @@ pub(crate) fn load_or_generate_key(
     load_key(configured, file, data_dir)
 }
 
-/// Returns the configured key, or else the key in `file` of `data_dir`. Fails if that file is missing or invalid.
+/// Returns the configured key, or else the key in `file` of `data_dir`. Fails if that file is missing or
+/// invalid.
 pub(crate) fn load_key(
     configured: Option<SealingKey>,
     file: &str,
@@ -87,9 +89,9 @@ pub(crate) fn load_key(
     text.parse().map_err(|error| failed(&error))
 }
 
-/// Creates the administrator if it is missing, and the demo client if it is missing and the installation is on loopback. Disables
-/// the demo client if the installation has become one of production. Returns the initial password if this call created the
-/// administrator.
+/// Creates the administrator if it is missing, and the demo client if it is missing and the installation is
+/// on loopback. Disables the demo client if the installation has become one of production. Returns the
+/// initial password if this call created the administrator.
 pub(crate) async fn bootstrap(
     runtime: &Runtime,
     is_production: bool,
@@ -115,8 +117,8 @@ async fn create_demo_client(runtime: &Runtime, context: &RequestContext) -> Resu
         .map(|_| ())
 }
 
-/// Disables the demo client, unless it is disabled or the operator has made another client of it. Any program on a user's machine
-/// can act as this public first-party client.
+/// Disables the demo client, unless it is disabled or the operator has made another client of it. Any program
+/// on a user's machine can act as this public first-party client.
 async fn disable_demo_client(
     runtime: &Runtime,
     client: &Client,
@@ -140,8 +142,8 @@ async fn disable_demo_client(
     Ok(())
 }
 
-/// Creates an administrator unless there is one. If several processes do this at the same time, one of them creates the
-/// account; the others return `None` and write no password.
+/// Creates an administrator unless there is one. If several processes do this at the same time, one of them
+/// creates the account; the others return `None` and write no password.
 async fn create_administrator(
     runtime: &Runtime,
     context: &RequestContext,

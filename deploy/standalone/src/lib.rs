@@ -58,8 +58,8 @@ async fn run(args: Args) -> Result<(), Error> {
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let is_production = runtime.is_production;
     let password = first_start::bootstrap(&runtime, is_production).await?;
-    // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not be
-    // reachable from this machine.
+    // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not
+    // be reachable from this machine.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
     let health = issuer.add_health_checks(api.add_health_checks(runtime.health()));
     let allows_sign_ups = runtime.identity.allows_sign_ups;

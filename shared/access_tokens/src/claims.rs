@@ -69,12 +69,14 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
     T::deserialize(deserializer).map(Some)
 }
 
-/// Decodes a segment of a JWS: base64url without padding. Fails with [`Error::Invalid`] if it is anything else.
+/// Decodes a segment of a JWS: base64url without padding. Fails with [`Error::Invalid`] if it is anything
+/// else.
 pub(crate) fn decode_segment(segment: &str) -> Result<Vec<u8>, Error> {
     secret::decode(segment).ok_or_else(Error::malformed)
 }
 
-/// Parses a JSON object without duplicate members. Fails with [`Error::Invalid`] if the bytes are anything else.
+/// Parses a JSON object without duplicate members. Fails with [`Error::Invalid`] if the bytes are anything
+/// else.
 pub(crate) fn parse_object<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
     json::check(bytes).map_err(|_| Error::malformed())?;
     // serde would accept an array of the members in the order of the struct.
@@ -84,15 +86,16 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T,
     serde_json::from_slice(bytes).map_err(|_| Error::malformed())
 }
 
-/// Returns whether `typ` is the type of an access token: `at+jwt`, or the media type that it abbreviates (RFC 9068 §4).
+/// Returns whether `typ` is the type of an access token: `at+jwt`, or the media type that it abbreviates (RFC
+/// 9068 §4).
 pub(crate) fn is_access_token(typ: &str) -> bool {
     ["at+jwt", "application/at+jwt"]
         .into_iter()
         .any(|accepted| typ.eq_ignore_ascii_case(accepted))
 }
 
-/// Parses the claim `scope` (RFC 9068 §2.2.3), names that are separated by spaces. Names that this API does not know
-/// are left out, because the issuer may define others.
+/// Parses the claim `scope` (RFC 9068 §2.2.3), names that are separated by spaces. Names that this API does
+/// not know are left out, because the issuer may define others.
 pub(crate) fn known_scopes(scope: &str) -> Scope {
     scope
         .split(' ')

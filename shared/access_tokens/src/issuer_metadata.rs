@@ -1,5 +1,5 @@
-//! The comparison of the API's settings with the metadata of the issuer (RFC 8414 §3): two services that disagree about the
-//! issuer's URL or about the name of the API refuse each other's tokens and clients.
+//! The comparison of the API's settings with the metadata of the issuer (RFC 8414 §3): two services that
+//! disagree about the issuer's URL or about the name of the API refuse each other's tokens and clients.
 
 use http_client::{error_chain, read_body};
 use reqwest::{Client, StatusCode};
@@ -26,13 +26,15 @@ pub struct SharedSettings {
 #[derive(Debug, Deserialize)]
 struct IssuerMetadata {
     issuer: String,
-    /// The names of the API (RFC 9728 §4), first the `aud` of access tokens. Empty if the issuer does not say.
+    /// The names of the API (RFC 9728 §4), first the `aud` of access tokens. Empty if the issuer does not
+    /// say.
     #[serde(default)]
     protected_resources: Vec<String>,
 }
 
 impl SharedSettings {
-    /// Reads the metadata of the issuer at `url` as soon as it answers, and logs an error that says what disagrees and what to do.
+    /// Reads the metadata of the issuer at `url` as soon as it answers, and logs an error that says what
+    /// disagrees and what to do.
     pub(crate) async fn compare_with_issuer(&self, client: &Client, url: &str) {
         let metadata = loop {
             match download(client, url).await {

@@ -1,5 +1,5 @@
-//! The issuer's key set. It is fetched over HTTP, cached, and fetched again when it is old, when the issuer announces
-//! a new set, and when a token names an unknown `kid`.
+//! The issuer's key set. It is fetched over HTTP, cached, and fetched again when it is old, when the issuer
+//! announces a new set, and when a token names an unknown `kid`.
 
 mod key_set;
 
@@ -27,11 +27,13 @@ const DEFAULT_FRESHNESS: Duration = Duration::from_secs(300);
 const MIN_FRESHNESS: Duration = Duration::from_secs(1);
 /// The maximum time for which a response is fresh.
 const MAX_FRESHNESS: Duration = Duration::from_secs(24 * 3600);
-/// The time after the start in which tokens wait for the first set. A process accepts connections before it has fetched the set.
+/// The time after the start in which tokens wait for the first set. A process accepts connections before it
+/// has fetched the set.
 const FIRST_MAX_WAIT: Duration = Duration::from_secs(10);
 /// The pause between attempts while no set has been fetched yet.
 const RETRY: Duration = Duration::from_secs(1);
-/// The minimum pause between two fetches for an unknown `kid`, which any caller can send, and after a failed fetch.
+/// The minimum pause between two fetches for an unknown `kid`, which any caller can send, and after a failed
+/// fetch.
 const COOLDOWN: Duration = Duration::from_secs(30);
 /// The pause between fetches while an announced set is not published yet.
 const ANNOUNCED_RETRY: Duration = Duration::from_millis(250);
@@ -94,7 +96,8 @@ impl Jwks {
         }))
     }
 
-    /// Compares the settings of the API with the metadata of the issuer at `url`, once it answers, and logs a disagreement.
+    /// Compares the settings of the API with the metadata of the issuer at `url`, once it answers, and logs a
+    /// disagreement.
     pub async fn compare_settings(self, settings: SharedSettings, url: String) {
         match &self.0.client {
             Ok(client) => settings.compare_with_issuer(client, &url).await,
@@ -102,9 +105,9 @@ impl Jwks {
         }
     }
 
-    /// Keeps the set up to date; never returns. Fetches every second until there is a first set, then before the
-    /// response's `max-age` has passed, and at once when the issuer announces a new set. After a failed fetch the last
-    /// valid set stays in use.
+    /// Keeps the set up to date; never returns. Fetches every second until there is a first set, then before
+    /// the response's `max-age` has passed, and at once when the issuer announces a new set. After a failed
+    /// fetch the last valid set stays in use.
     pub async fn keep_updated(self, notifications: Notifications) {
         let mut notifications = notifications.subscribe();
         let mut announced = None;
@@ -115,7 +118,8 @@ impl Jwks {
             });
             let pause = match fetched {
                 _ if announced.is_some() => ANNOUNCED_RETRY,
-                // The issuer signs with a new key one max-age after it published the key, so this fetch is in time.
+                // The issuer signs with a new key one max-age after it published the key, so this fetch is in
+                // time.
                 Ok(max_age) => max_age * 3 / 4,
                 Err(error) => {
                     tracing::warn!(error, "cannot fetch the issuer's keys");
@@ -129,8 +133,8 @@ impl Jwks {
         }
     }
 
-    /// Waits until the issuer announces a set other than the cached one. Returns the entity tag of that set, or `None`
-    /// if notifications may have been lost.
+    /// Waits until the issuer announces a set other than the cached one. Returns the entity tag of that set,
+    /// or `None` if notifications may have been lost.
     async fn next_announced(&self, notifications: &mut Subscription) -> Option<String> {
         loop {
             match notifications.next_signing_keys().await {
@@ -148,7 +152,8 @@ impl Jwks {
         }
     }
 
-    /// Waits for the first set if the process has just started. Otherwise a replica would refuse what the others accept.
+    /// Waits for the first set if the process has just started. Otherwise a replica would refuse what the
+    /// others accept.
     async fn wait_for_first_set(&self) {
         if self.check().is_err() {
             let mut kids = self.kids();
@@ -178,8 +183,8 @@ impl Jwks {
         cached.is_some_and(|cached| cached.as_bytes() == etag.as_bytes())
     }
 
-    /// Fetches the set because a `kid` is unknown, unless that was done less than [`COOLDOWN`] ago. Concurrent calls
-    /// wait for one fetch. A failure is logged.
+    /// Fetches the set because a `kid` is unknown, unless that was done less than [`COOLDOWN`] ago.
+    /// Concurrent calls wait for one fetch. A failure is logged.
     async fn fetch_for_unknown_kid(&self) {
         let mut last_fetch = self.0.last_fetch_for_unknown_kid.lock().await;
         if last_fetch.is_some_and(|at| at.elapsed() < COOLDOWN) {
@@ -194,7 +199,8 @@ impl Jwks {
         }
     }
 
-    /// Fetches the set once, caches it, and returns its freshness lifetime. If the fetch fails, a cached set stays.
+    /// Fetches the set once, caches it, and returns its freshness lifetime. If the fetch fails, a cached set
+    /// stays.
     async fn fetch(&self) -> Result<Duration, String> {
         let _lock = self.0.fetching.lock().await;
         let cached = self.0.cached.load_full();
@@ -218,8 +224,8 @@ impl Jwks {
         }
     }
 
-    /// Requests the set, with the entity tag of the cached one in `If-None-Match`. Returns the new set, or the cached
-    /// one after 304, with its freshness lifetime.
+    /// Requests the set, with the entity tag of the cached one in `If-None-Match`. Returns the new set, or
+    /// the cached one after 304, with its freshness lifetime.
     async fn download(&self, cached: Option<&CachedSet>) -> Result<(CachedSet, Duration), String> {
         let url = &self.0.url;
         let client = self.0.client.as_ref().map_err(ToString::to_string)?;
@@ -246,8 +252,8 @@ impl Jwks {
 
 impl PublicKeys for Jwks {
     /// Returns the key with this `kid`. If the cached set has none, fetches the set again, at most once per
-    /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been fetched yet, except that it
-    /// waits for the first one in the first seconds of the process.
+    /// `COOLDOWN`, and returns `None` if there is still none. Fails with the reason if no set has been
+    /// fetched yet, except that it waits for the first one in the first seconds of the process.
     async fn key(&self, kid: &str) -> Result<Option<Arc<DecodingKey>>, String> {
         self.wait_for_first_set().await;
         self.check()?;
@@ -264,8 +270,8 @@ impl PublicKeys for Jwks {
     }
 }
 
-/// Returns the time for which a response with these headers is fresh: its `max-age`, or [`DEFAULT_FRESHNESS`] without one, but at
-/// least [`MIN_FRESHNESS`] and at most [`MAX_FRESHNESS`].
+/// Returns the time for which a response with these headers is fresh: its `max-age`, or [`DEFAULT_FRESHNESS`]
+/// without one, but at least [`MIN_FRESHNESS`] and at most [`MAX_FRESHNESS`].
 fn freshness(headers: &HeaderMap) -> Duration {
     max_age(headers)
         .unwrap_or(DEFAULT_FRESHNESS)

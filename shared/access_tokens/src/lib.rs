@@ -1,5 +1,5 @@
-//! Verification of JWT access tokens (RFC 9068) with the keys that the issuer publishes: the API fetches them, and the issuer
-//! has them in memory. Nothing here depends on the HTTP framework.
+//! Verification of JWT access tokens (RFC 9068) with the keys that the issuer publishes: the API fetches
+//! them, and the issuer has them in memory. Nothing here depends on the HTTP framework.
 
 mod claims;
 mod error;

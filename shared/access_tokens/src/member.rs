@@ -10,7 +10,8 @@ use std::time::Duration;
 /// The largest number up to which every whole number has a representation of its own (RFC 8259 §6).
 const MAX_WHOLE: f64 = 9_007_199_254_740_991.0;
 
-/// The value of a member, as far as the checks distinguish values. Texts without escapes are borrowed from the token.
+/// The value of a member, as far as the checks distinguish values. Texts without escapes are borrowed from
+/// the token.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) enum Member<'a> {
     /// The object has no such member.
@@ -30,8 +31,8 @@ impl Member<'_> {
         *self != Self::Absent
     }
 
-    /// Returns the value, which must be a string. Fails with [`Error::Invalid`] if it is missing or of another type.
-    /// `name` is the member's name, for the error.
+    /// Returns the value, which must be a string. Fails with [`Error::Invalid`] if it is missing or of
+    /// another type. `name` is the member's name, for the error.
     pub(crate) fn required_text(&self, name: &str) -> Result<&str, Error> {
         match self {
             Self::Text(text) => Ok(text),
@@ -39,8 +40,8 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the value, which must be a string that is not empty. Fails with [`Error::Invalid`] if it is anything else.
-    /// `name` is the member's name, for the error.
+    /// Returns the value, which must be a string that is not empty. Fails with [`Error::Invalid`] if it is
+    /// anything else. `name` is the member's name, for the error.
     pub(crate) fn required_id(&self, name: &str) -> Result<&str, Error> {
         let id = self.required_text(name)?;
         match id.is_empty() {
@@ -49,8 +50,8 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the value, which must be a string if there is one. Fails with [`Error::Invalid`] if it is of another type.
-    /// `name` is the member's name, for the error.
+    /// Returns the value, which must be a string if there is one. Fails with [`Error::Invalid`] if it is of
+    /// another type. `name` is the member's name, for the error.
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, Error> {
         match self {
             Self::Absent => Ok(None),
@@ -58,8 +59,8 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the value, which must be a whole number that is not negative if there is one, or else 0. Fails with
-    /// [`Error::Invalid`] if it is anything else. `name` is the member's name, for the error.
+    /// Returns the value, which must be a whole number that is not negative if there is one, or else 0. Fails
+    /// with [`Error::Invalid`] if it is anything else. `name` is the member's name, for the error.
     pub(crate) fn optional_count(&self, name: &str) -> Result<i64, Error> {
         match self {
             Self::Absent => Ok(0),
@@ -72,8 +73,8 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the value, which must be a `NumericDate` (RFC 7519 §2). Fails with [`Error::Invalid`] if it is missing or
-    /// not such a number. `name` is the member's name, for the error.
+    /// Returns the value, which must be a `NumericDate` (RFC 7519 §2). Fails with [`Error::Invalid`] if it is
+    /// missing or not such a number. `name` is the member's name, for the error.
     pub(crate) fn required_date(&self, name: &str) -> Result<Timestamp, Error> {
         let since_epoch = match self {
             Self::Number(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
@@ -93,9 +94,9 @@ impl Member<'_> {
         }
     }
 
-    /// Returns the role in this `roles` (RFC 9068 §2.2.3.1) that permits most. Names that this API does not know are
-    /// ignored; without a known name the role is [`Role::User`]. Fails with [`Error::Invalid`] if the value is not a
-    /// list of strings.
+    /// Returns the role in this `roles` (RFC 9068 §2.2.3.1) that permits most. Names that this API does not
+    /// know are ignored; without a known name the role is [`Role::User`]. Fails with [`Error::Invalid`] if
+    /// the value is not a list of strings.
     pub(crate) fn role(&self) -> Result<Role, Error> {
         let names = match self {
             Self::Absent => [].as_slice(),

@@ -24,8 +24,8 @@ const MAX_VERIFIED: usize = 10_000;
 
 /// The public keys of an issuer.
 pub trait PublicKeys: Sync {
-    /// Returns the key with this `kid`; `None` if the issuer publishes no such key. Fails with the reason if the keys are not
-    /// known yet.
+    /// Returns the key with this `kid`; `None` if the issuer publishes no such key. Fails with the reason if
+    /// the keys are not known yet.
     fn key(&self, kid: &str) -> impl Future<Output = Result<Option<Arc<DecodingKey>>, String>> + Send;
 
     /// Returns whether this is the key that the issuer publishes under this `kid`.
@@ -62,7 +62,8 @@ pub struct Token {
     pub jti: String,
     /// `user_epoch`: the epoch of the user in which the token was issued; 0 if the token has none.
     pub user_epoch: i64,
-    /// `cnf.jkt`: the thumbprint of the key that the token is bound to (RFC 9449 §6.1); `None` for a bearer token.
+    /// `cnf.jkt`: the thumbprint of the key that the token is bound to (RFC 9449 §6.1); `None` for a bearer
+    /// token.
     pub key_thumbprint: Option<String>,
     /// `nbf`.
     valid_from: Option<Timestamp>,
@@ -98,11 +99,11 @@ impl<K: PublicKeys> Verifier<K> {
         }
     }
 
-    /// Verifies a token at the time `now` and returns its contents. For a token that was verified before and whose key the
-    /// issuer still publishes, only the times and the revocations are checked again.
+    /// Verifies a token at the time `now` and returns its contents. For a token that was verified before and
+    /// whose key the issuer still publishes, only the times and the revocations are checked again.
     ///
-    /// Fails with [`Error::Invalid`] if the token fails a check, with [`Error::NoKeys`] if no key set has been fetched
-    /// yet, and with [`Error::Revocations`] if the revocations cannot be read.
+    /// Fails with [`Error::Invalid`] if the token fails a check, with [`Error::NoKeys`] if no key set has
+    /// been fetched yet, and with [`Error::Revocations`] if the revocations cannot be read.
     pub async fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<Token>, Error> {
         ensure(token.len() <= MAX_LENGTH, "it is over 8 KiB")?;
         let hash = secret::hash(token);
@@ -117,7 +118,8 @@ impl<K: PublicKeys> Verifier<K> {
         Ok(token)
     }
 
-    /// Checks the times of a verified token, and whether it was revoked meanwhile. Fails like [`verify`](Self::verify).
+    /// Checks the times of a verified token, and whether it was revoked meanwhile. Fails like
+    /// [`verify`](Self::verify).
     pub async fn verify_again(&self, token: &Token, now: Timestamp) -> Result<(), Error> {
         token.check_times(now)?;
         self.check_revocations(token).await
@@ -177,8 +179,8 @@ impl<K: PublicKeys> Verifier<K> {
         })
     }
 
-    /// Verifies the header of a compact JWS and its signature over `message` (RFC 7515 §5.2). Returns the key that signed
-    /// it.
+    /// Verifies the header of a compact JWS and its signature over `message` (RFC 7515 §5.2). Returns the key
+    /// that signed it.
     async fn verify_signature(
         &self,
         header: &Header<'_>,
@@ -248,8 +250,9 @@ impl Token {
     }
 }
 
-/// Returns the subject. The ids of users and of clients may coincide, so a token whose `sub` equals its `client_id`
-/// has the client as its subject and no user. Any other `sub` must be the id of a user, in the form that the issuer writes.
+/// Returns the subject. The ids of users and of clients may coincide, so a token whose `sub` equals its
+/// `client_id` has the client as its subject and no user. Any other `sub` must be the id of a user, in the
+/// form that the issuer writes.
 fn subject(sub: &str, client_id: &str, role: Role) -> Result<Subject, Error> {
     if sub == client_id {
         return Ok(Subject::Client);

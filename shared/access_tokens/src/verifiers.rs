@@ -1,5 +1,6 @@
-//! The programs that verify the issuer's tokens, as far as it knows them: the replicas of the API, which report the keys that they have,
-//! and the other clients that fetched the key set. A rotation of the keys asks whether they have the next key.
+//! The programs that verify the issuer's tokens, as far as it knows them: the replicas of the API, which
+//! report the keys that they have, and the other clients that fetched the key set. A rotation of the keys
+//! asks whether they have the next key.
 
 use crate::Jwks;
 use foundation::clock::{Timestamp, now};
@@ -102,8 +103,8 @@ impl KnownVerifier {
         self.kids.iter().any(|held| held == kid)
     }
 
-    /// Stores what is known of the verifier, in place of what was known before. Of several issuers, one may store an older fetch later: it has no
-    /// effect.
+    /// Stores what is known of the verifier, in place of what was known before. Of several issuers, one may
+    /// store an older fetch later: it has no effect.
     pub async fn record(&self, db: &Db) -> Result<(), Error> {
         let recorded = execute!(
             db.writer(),
@@ -119,8 +120,9 @@ impl KnownVerifier {
     }
 }
 
-/// Returns the verifiers that may verify tokens at present, the one that was seen last first: the replicas of the API that reported within
-/// the last minute, and the other clients that fetched the key set within the last day, 1,000 at most.
+/// Returns the verifiers that may verify tokens at present, the one that was seen last first: the replicas of
+/// the API that reported within the last minute, and the other clients that fetched the key set within the
+/// last day, 1,000 at most.
 pub async fn list(db: &Db, now: Timestamp) -> Result<Vec<KnownVerifier>, Error> {
     let rows = fetch_all!(db.reader(), Row, LIST, now.before(RETENTION), CAPACITY)?;
     let verifiers = rows.into_iter().map(KnownVerifier::from);
@@ -138,8 +140,8 @@ pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
     db.prune(PRUNE, until).await.map(|_| ())
 }
 
-/// Reports the keys in `jwks` as those of the replica of the API with this name: whenever they change, and every ten seconds. Never
-/// returns.
+/// Reports the keys in `jwks` as those of the replica of the API with this name: whenever they change, and
+/// every ten seconds. Never returns.
 pub async fn report(db: Db, name: String, jwks: Jwks) {
     let mut held = jwks.kids();
     loop {

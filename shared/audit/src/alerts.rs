@@ -1,6 +1,6 @@
-//! Alerts: conditions that an operator must look at. An alert is a row that is committed with its cause or derived from
-//! committed events, so none is lost. The issuer logs and counts each alert at least once ([`detection`]) and, if a
-//! webhook is configured, tries to deliver it for three days ([`webhook`]).
+//! Alerts: conditions that an operator must look at. An alert is a row that is committed with its cause or
+//! derived from committed events, so none is lost. The issuer logs and counts each alert at least once
+//! ([`detection`]) and, if a webhook is configured, tries to deliver it for three days ([`webhook`]).
 
 pub mod detection;
 pub mod webhook;
@@ -58,7 +58,8 @@ impl AlertKind {
     }
 }
 
-/// The user and client that an alert is about, and a detail, each if known. Together they identify duplicates.
+/// The user and client that an alert is about, and a detail, each if known. Together they identify
+/// duplicates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AlertSubject<'a> {
     pub(crate) user_id: Option<i64>,
@@ -97,8 +98,8 @@ impl Alert {
     }
 }
 
-/// Raises an alert in the transaction of its cause, unless an alert of the same kind and subject exists in the current
-/// period ([`DEDUPLICATION_PERIOD`]).
+/// Raises an alert in the transaction of its cause, unless an alert of the same kind and subject exists in
+/// the current period ([`DEDUPLICATION_PERIOD`]).
 pub(crate) async fn raise(
     tx: &mut Tx,
     kind: AlertKind,

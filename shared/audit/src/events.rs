@@ -17,10 +17,10 @@ use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, fetch_one, sql};
 
-/// The text of the statement that inserts an event. The stored event does not name a user or an administrator whose
-/// account was deleted, and has no address if such an account made the request. `$lock` is a locking clause for the
-/// rows of those users, or empty. The statement reads the table `users`, which another module owns, so that an event
-/// takes one round trip.
+/// The text of the statement that inserts an event. The stored event does not name a user or an administrator
+/// whose account was deleted, and has no address if such an account made the request. `$lock` is a locking
+/// clause for the rows of those users, or empty. The statement reads the table `users`, which another module
+/// owns, so that an event takes one round trip.
 macro_rules! insert {
     ($lock:literal) => {
         concat!(
@@ -41,8 +41,8 @@ macro_rules! insert {
 
 sql! {
     INSERT_SQLITE = insert!("");
-    // Waits for a transaction that deletes the account, which otherwise might not see the new event. Other changes of
-    // users do not conflict with this lock.
+    // Waits for a transaction that deletes the account, which otherwise might not see the new event. Other
+    // changes of users do not conflict with this lock.
     INSERT_POSTGRES = insert!(" FOR KEY SHARE");
     PRUNE = delete_expired!("security_events", "id", "at");
 }
@@ -109,8 +109,8 @@ impl Event {
         self
     }
 
-    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the commit. It
-    /// names no deleted account, and has no address if such an account made the request.
+    /// Writes the event, and the alert it raises, in the caller's transaction. The event is logged after the
+    /// commit. It names no deleted account, and has no address if such an account made the request.
     pub async fn record(mut self, tx: &mut Tx, context: &RequestContext) -> Result<(), Error> {
         let address = context.address.map(|address| address.to_string());
         let insert = tx.on().choose(INSERT_SQLITE, INSERT_POSTGRES);

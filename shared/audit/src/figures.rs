@@ -1,5 +1,6 @@
-//! The figures of the whole installation: what its processes counted, in one row for each minute. A process counts in memory
-//! ([`COUNTERS`]) and adds its counts to the row of a minute that has ended, so that every process can show the figures of all.
+//! The figures of the whole installation: what its processes counted, in one row for each minute. A process
+//! counts in memory ([`COUNTERS`]) and adds its counts to the row of a minute that has ended, so that every
+//! process can show the figures of all.
 
 mod counters;
 mod counts;
@@ -55,7 +56,8 @@ where
     }
 }
 
-/// Returns the counts of all processes in the minutes of this window that have ended. Fails if the database does.
+/// Returns the counts of all processes in the minutes of this window that have ended. Fails if the database
+/// does.
 pub async fn read(db: &Db, window: Window, now: Timestamp) -> Result<Series, Error> {
     let (step, count) = (window.step(), window.periods());
     let end = begin_of_minute(now);
@@ -92,7 +94,8 @@ fn begin_of_minute(time: Timestamp) -> Timestamp {
     Timestamp::from_micros(micros - micros.rem_euclid(MINUTE))
 }
 
-/// Returns the text of the statement that adds counts to a row. Its parameters are the time of the row, and a count for each column.
+/// Returns the text of the statement that adds counts to a row. Its parameters are the time of the row, and a
+/// count for each column.
 fn add_statement() -> String {
     let columns = COLUMNS.join(", ");
     let parameters = (2..).take(COLUMNS.len()).map(|n: u32| format!("${n}"));
@@ -105,8 +108,8 @@ fn add_statement() -> String {
     )
 }
 
-/// Returns the text of the statement that adds up the rows from the time `$1` until `$2` by periods of `$3` microseconds, which are numbered
-/// from 0.
+/// Returns the text of the statement that adds up the rows from the time `$1` until `$2` by periods of `$3`
+/// microseconds, which are numbered from 0.
 fn read_statement() -> String {
     let sums = COLUMNS.map(|column| format!("CAST(SUM({column}) AS BIGINT)"));
     let sums = sums.join(", ");

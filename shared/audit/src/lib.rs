@@ -1,5 +1,5 @@
-//! Security events, alerts, revocations and mails: rows that are written in the transaction of their cause and take
-//! effect after its commit. And the figures of what happened in all processes.
+//! Security events, alerts, revocations and mails: rows that are written in the transaction of their cause
+//! and take effect after its commit. And the figures of what happened in all processes.
 
 pub mod alerts;
 pub mod events;

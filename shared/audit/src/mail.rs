@@ -1,5 +1,6 @@
-//! Mails. [`Mails`] seals each mail and queues it in the transaction of its cause, so that a rollback also discards the
-//! mail. [`Delivery`] sends the queued mails and gives up a mail that cannot be sent within three days.
+//! Mails. [`Mails`] seals each mail and queues it in the transaction of its cause, so that a rollback also
+//! discards the mail. [`Delivery`] sends the queued mails and gives up a mail that cannot be sent within
+//! three days.
 
 pub(crate) mod delivery;
 mod link;

@@ -1,8 +1,8 @@
 //! The delivery loop of the tables whose rows wait to be sent: mails, alerts and logout tokens.
 //!
-//! Any number of processes may run the loop on the same table. A process claims a row with one conditional `UPDATE`
-//! that moves the row's `due_at` to the end of a lease. If the process dies during the attempt, the row is due again
-//! when the lease ends.
+//! Any number of processes may run the loop on the same table. A process claims a row with one conditional
+//! `UPDATE` that moves the row's `due_at` to the end of a lease. If the process dies during the attempt, the
+//! row is due again when the lease ends.
 
 use foundation::clock::{self, Timestamp};
 use std::collections::HashMap;
@@ -24,8 +24,8 @@ const MAX_BACKOFF: Duration = Duration::from_secs(3600);
 pub struct Due {
     /// The row's primary key.
     pub id: i64,
-    /// The time of the next attempt. A claim changes this time, so that only one of several processes that read the row
-    /// can claim it.
+    /// The time of the next attempt. A claim changes this time, so that only one of several processes that
+    /// read the row can claim it.
     pub due_at: Timestamp,
     /// The server that the row is sent to, if the table has rows for different ones.
     #[sqlx(default)]
@@ -49,13 +49,13 @@ pub trait Outbox: Clone + Send + Sync + 'static {
     const POLL_INTERVAL: Duration;
     /// The number of rows that one process sends at the same time.
     const CONCURRENCY: usize;
-    /// The number of rows that one process sends at the same time to one recipient. If it is smaller, a recipient that
-    /// does not answer leaves room for the others.
+    /// The number of rows that one process sends at the same time to one recipient. If it is smaller, a
+    /// recipient that does not answer leaves room for the others.
     const CONCURRENCY_PER_RECIPIENT: usize = Self::CONCURRENCY;
     /// The time after which an attempt is canceled and has failed.
     const ATTEMPT_TIMEOUT: Duration;
-    /// The time for which a claimed row is reserved. Longer than [`ATTEMPT_TIMEOUT`](Self::ATTEMPT_TIMEOUT), so that
-    /// the result is recorded before another process can claim the row.
+    /// The time for which a claimed row is reserved. Longer than [`ATTEMPT_TIMEOUT`](Self::ATTEMPT_TIMEOUT),
+    /// so that the result is recorded before another process can claim the row.
     const LEASE: Duration;
 
     /// A claimed row.
@@ -108,7 +108,8 @@ struct Lane {
     starting: JoinSet<()>,
 }
 
-/// Sends due rows until the task is aborted or dropped. Attempts that have begun then still end and record their results.
+/// Sends due rows until the task is aborted or dropped. Attempts that have begun then still end and record
+/// their results.
 pub async fn run<O: Outbox>(outbox: O) {
     let slots = Arc::new(Semaphore::new(O::CONCURRENCY));
     let mut lanes = HashMap::new();
@@ -120,7 +121,8 @@ pub async fn run<O: Outbox>(outbox: O) {
     }
 }
 
-/// Starts the attempts of the due rows. Those of a recipient whose earlier rows still wait for their turn stay due.
+/// Starts the attempts of the due rows. Those of a recipient whose earlier rows still wait for their turn
+/// stay due.
 async fn start_due<O: Outbox>(
     outbox: &O,
     slots: &Arc<Semaphore>,

@@ -1,5 +1,5 @@
-//! Revocation of access tokens: rows in the database, the list in Redis, and the [`RevocationMirror`] that holds them in the memory
-//! of every replica, so that verifying a token costs no query.
+//! Revocation of access tokens: rows in the database, the list in Redis, and the [`RevocationMirror`] that
+//! holds them in the memory of every replica, so that verifying a token costs no query.
 
 mod list;
 mod list_maintenance;
@@ -30,16 +30,18 @@ sql! {
     PRUNE = delete_expired!("revocations", "id", "expires_at + 0");
 }
 
-/// The time for which the revocation of all tokens of a user or a client is kept. The access tokens it covers expire within 600 s. The
-/// margin covers clocks that are wrong for a while.
+/// The time for which the revocation of all tokens of a user or a client is kept. The access tokens it covers
+/// expire within 600 s. The margin covers clocks that are wrong for a while.
 pub const RETENTION: Duration = Duration::from_secs(48 * 3600);
-/// The time for which the revocation of one token is kept after the `exp` of the token: the clock of the process that deletes the row
-/// may be 30 s ahead of that of the database, and the clock of one that still accepts the token 30 s behind it.
+/// The time for which the revocation of one token is kept after the `exp` of the token: the clock of the
+/// process that deletes the row may be 30 s ahead of that of the database, and the clock of one that still
+/// accepts the token 30 s behind it.
 const CLOCK_ALLOWANCE: Duration = Duration::from_secs(60);
-/// The longest time that an access token can be accepted after its revocation, and a margin for tokens that are issued meanwhile: the
-/// tokens live for 600 s at most.
+/// The longest time that an access token can be accepted after its revocation, and a margin for tokens that
+/// are issued meanwhile: the tokens live for 600 s at most.
 const LONGEST_LIFETIME: Duration = Duration::from_secs(600 + CLOCK_ALLOWANCE.as_secs());
-/// The number of single tokens that a client may revoke within their lifetime before it ends whole families instead.
+/// The number of single tokens that a client may revoke within their lifetime before it ends whole families
+/// instead.
 const MAX_REVOKED_TOKENS: i64 = 1_000;
 
 /// The claim by which a revocation selects access tokens.
@@ -60,7 +62,8 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 5] = [Self::Jti, Self::User, Self::Client, Self::Family, Self::Key];
 
-    /// Returns the time until which a process keeps a revocation of this kind that it read at `now`, if it does not know the row.
+    /// Returns the time until which a process keeps a revocation of this kind that it read at `now`, if it
+    /// does not know the row.
     fn expires_at(self, now: Timestamp) -> Timestamp {
         match self {
             // A refresh token of a family is refused by the family's own row.
@@ -76,7 +79,8 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// Parses the text `KIND:SUBJECT` of the list in Redis. Returns `None` if this version has no kind with this name.
+    /// Parses the text `KIND:SUBJECT` of the list in Redis. Returns `None` if this version has no kind with
+    /// this name.
     fn parse_subject(text: &str) -> Option<(Self, String)> {
         let (kind, subject) = text.split_once(':')?;
         Some((Self::named(kind)?, subject.to_owned()))
@@ -94,8 +98,8 @@ impl Kind {
     }
 }
 
-/// A transaction that can revoke access tokens. Its commit announces the revocations that were written in it. If it is dropped, it is rolled
-/// back, and nothing is announced.
+/// A transaction that can revoke access tokens. Its commit announces the revocations that were written in it.
+/// If it is dropped, it is rolled back, and nothing is announced.
 #[derive(Debug)]
 pub struct RevokingTx {
     tx: Tx,
@@ -140,7 +144,8 @@ impl RevokingTx {
         !self.revocations.is_empty()
     }
 
-    /// Commits the transaction, as [`Tx::commit`] does, then announces its revocations to every process. A failed commit announces none.
+    /// Commits the transaction, as [`Tx::commit`] does, then announces its revocations to every process. A
+    /// failed commit announces none.
     pub async fn commit(self) -> Result<(), Error> {
         self.tx.commit().await?;
         self.mirror.announce(&self.revocations).await;
@@ -167,8 +172,9 @@ pub fn epoch_subject(id: impl Display, epoch: i64) -> String {
     format!("{id}.{epoch}")
 }
 
-/// Revokes, in the caller's transaction, all access tokens of a user or a client that belong to this epoch: `kind` is
-/// [`Kind::User`] or [`Kind::Client`], and `id` is that of the user or the client. The caller has begun the next epoch.
+/// Revokes, in the caller's transaction, all access tokens of a user or a client that belong to this epoch:
+/// `kind` is [`Kind::User`] or [`Kind::Client`], and `id` is that of the user or the client. The caller has
+/// begun the next epoch.
 pub async fn revoke_epoch(
     tx: &mut RevokingTx,
     kind: Kind,
@@ -189,8 +195,9 @@ pub async fn revoke_families(tx: &mut RevokingTx, ids: Vec<String>, now: Timesta
     Ok(())
 }
 
-/// Returns whether this client has revoked so many single tokens that have not expired, 1,000, that it must end the families of further
-/// ones: every process holds each revoked token in its memory, and a family has any number of them.
+/// Returns whether this client has revoked so many single tokens that have not expired, 1,000, that it must
+/// end the families of further ones: every process holds each revoked token in its memory, and a family has
+/// any number of them.
 pub async fn has_revoked_many_tokens(tx: &mut Tx, client_id: &str, now: Timestamp) -> Result<bool, Error> {
     let (has_many,) = fetch_one!(
         tx.on(),
@@ -203,8 +210,8 @@ pub async fn has_revoked_many_tokens(tx: &mut Tx, client_id: &str, now: Timestam
     Ok(has_many)
 }
 
-/// Revokes, in the caller's transaction, the access token with this `jti`, which was issued to the client `client_id` and expires at
-/// `expires_at`.
+/// Revokes, in the caller's transaction, the access token with this `jti`, which was issued to the client
+/// `client_id` and expires at `expires_at`.
 pub async fn revoke_token(
     tx: &mut RevokingTx,
     jti: &str,
@@ -219,8 +226,8 @@ pub async fn revoke_token(
     revoke(tx, revocation, Some(client_id)).await
 }
 
-/// Revokes, in the caller's transaction, all access tokens signed by this key. The revocation never expires, because
-/// a holder of a copied key can sign new tokens at any time.
+/// Revokes, in the caller's transaction, all access tokens signed by this key. The revocation never expires,
+/// because a holder of a copied key can sign new tokens at any time.
 pub async fn revoke_key(tx: &mut RevokingTx, kid: &str, now: Timestamp) -> Result<(), Error> {
     revoke(tx, Revocation::new(Kind::Key, kid.to_owned(), now), None).await
 }

@@ -6,7 +6,8 @@ pub enum Error {
     /// `invalid_dpop_proof`: the proof failed a check, or was used before (RFC 9449 §4.3).
     #[error("The DPoP proof is not accepted: {0}.")]
     Invalid(&'static str),
-    /// The proof is valid, but for another key than the one that the access token is bound to (RFC 9449 §7.1).
+    /// The proof is valid, but for another key than the one that the access token is bound to (RFC 9449
+    /// §7.1).
     #[error("The DPoP proof was signed with another key than the one that the access token is bound to.")]
     OtherKey,
     /// `use_dpop_nonce`: the proof needs this nonce (RFC 9449 §8, §9).

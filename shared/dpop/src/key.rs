@@ -32,7 +32,8 @@ pub fn is_thumbprint(text: &str) -> bool {
 }
 
 impl ProofKey {
-    /// Reads the members `alg` and `jwk` of a header. Fails unless `jwk` is a public key for `alg`, of a permitted size.
+    /// Reads the members `alg` and `jwk` of a header. Fails unless `jwk` is a public key for `alg`, of a
+    /// permitted size.
     pub(crate) fn read(alg: &str, jwk: &Value) -> Result<Self, Error> {
         const NOT_FOR_ALG: Error = Error::Invalid("its jwk is not a public key for its alg");
         let algorithm = algorithm(alg).ok_or(Error::Invalid("its alg is not supported"))?;

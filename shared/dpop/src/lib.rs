@@ -1,7 +1,7 @@
 //! Proofs of possession of a key: DPoP (RFC 9449).
 //!
-//! [`verify`] checks what a proof says about its request. [`Proofs`] also accepts each proof only once, among all replicas, and
-//! gives nonces. Nothing here depends on the HTTP framework.
+//! [`verify`] checks what a proof says about its request. [`Proofs`] also accepts each proof only once, among
+//! all replicas, and gives nonces. Nothing here depends on the HTTP framework.
 
 mod error;
 mod key;

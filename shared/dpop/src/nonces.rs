@@ -1,4 +1,5 @@
-//! Nonces (RFC 9449 §8): the time and the replica to which a nonce is bound, with a MAC. No server stores them.
+//! Nonces (RFC 9449 §8): the time and the replica to which a nonce is bound, with a MAC. No server stores
+//! them.
 
 use aws_lc_rs::hmac;
 use foundation::clock::Timestamp;

@@ -61,7 +61,7 @@ struct Claims {
     nonce: Option<String>,
 }
 
-/// Verifies a proof at the time `now`, except for its nonce and its single use. Fails with [`Error::Invalid`].
+/// Verifies a proof at `now`, except for its nonce and its single use. Fails with [`Error::Invalid`].
 pub fn verify(request: ProvenRequest<'_>, now: Timestamp) -> Result<Proof, Error> {
     const MALFORMED: Error = Error::Invalid("it is not a compact JWS with the claims jti, htm, htu and iat");
     ensure(request.proof.len() <= MAX_LENGTH, "it is over 4 KiB")?;

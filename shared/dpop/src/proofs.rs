@@ -40,14 +40,14 @@ struct Inner {
 pub struct Accepted {
     /// The thumbprint of the key that signed it (RFC 7638).
     pub thumbprint: String,
-    /// The nonce for the next proofs, if the client should change to another one: the value for the header `DPoP-Nonce`
-    /// (RFC 9449 §8.2).
+    /// The nonce for the next proofs, if the client should change to another one: the value for the header
+    /// `DPoP-Nonce` (RFC 9449 §8.2).
     pub next_nonce: Option<String>,
 }
 
 impl Proofs {
-    /// Returns the memory of used proofs of a process, which is empty. `key` is one that all replicas have. `redis` is the one that
-    /// they share; without it, only this process accepts the nonces that it gives.
+    /// Returns the memory of used proofs of a process, which is empty. `key` is one that all replicas have.
+    /// `redis` is the one that they share; without it, only this process accepts the nonces that it gives.
     pub fn new(key: &SealingKey, redis: Option<Redis>, mode: DpopMode) -> Self {
         Self(Arc::new(Inner {
             redis,
@@ -67,8 +67,8 @@ impl Proofs {
         self.is_on().then_some(ALGORITHMS.as_slice())
     }
 
-    /// Verifies the proof of a request and uses it up. If `key` is set, the key with this thumbprint must have signed it. Fails
-    /// with the reason why it is not accepted.
+    /// Verifies the proof of a request and uses it up. If `key` is set, the key with this thumbprint must
+    /// have signed it. Fails with the reason why it is not accepted.
     pub async fn accept(
         &self,
         request: ProvenRequest<'_>,
@@ -121,8 +121,8 @@ impl Proofs {
         }
     }
 
-    /// Records in Redis that a proof is used. Without Redis, or if Redis was emptied or started since the proof may have been used, asks
-    /// for a proof that only this replica accepts.
+    /// Records in Redis that a proof is used. Without Redis, or if Redis was emptied or started since the
+    /// proof may have been used, asks for a proof that only this replica accepts.
     async fn claim_in_redis(&self, proof: &Proof, now: Timestamp) -> Result<(), Error> {
         let use_bound_nonce = || Err(Error::UseNonce(self.0.nonces.issue(Audience::ThisReplica, now)));
         let Some(redis) = &self.0.redis else {
@@ -142,7 +142,8 @@ impl Proofs {
         }
     }
 
-    /// Returns a nonce that all replicas accept if Redis answers, and else one that only this replica accepts.
+    /// Returns a nonce that all replicas accept if Redis answers, and else one that only this replica
+    /// accepts.
     async fn new_nonce(&self, now: Timestamp) -> String {
         let audience = match &self.0.redis {
             Some(redis) if redis.ping().await.is_ok() => Audience::AllReplicas,

@@ -2,8 +2,8 @@
 
 use url::Url;
 
-/// Returns whether `htu` names the URL `expected`. Their queries and fragments do not count. Both are normalized by their syntax
-/// and by their scheme (RFC 3986 §6.2.2, §6.2.3).
+/// Returns whether `htu` names the URL `expected`. Their queries and fragments do not count. Both are
+/// normalized by their syntax and by their scheme (RFC 3986 §6.2.2, §6.2.3).
 pub(crate) fn is_same_target(htu: &str, expected: &str) -> bool {
     match (normalized(htu), normalized(expected)) {
         (Some(htu), Some(expected)) => htu == expected,
@@ -24,7 +24,8 @@ fn normalized(url: &str) -> Option<Url> {
     Some(url)
 }
 
-/// Decodes the escapes of unreserved characters, and writes all others in upper case (RFC 3986 §6.2.2.1, §6.2.2.2).
+/// Decodes the escapes of unreserved characters, and writes all others in upper case (RFC 3986 §6.2.2.1,
+/// §6.2.2.2).
 fn with_normal_escapes(path: &str) -> String {
     let mut normal = String::with_capacity(path.len());
     let mut rest = path;

@@ -12,8 +12,8 @@ const CAPACITY: usize = 100_000;
 /// The pause between two searches for expired proofs in a full map, because each search reads the whole map.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The used proofs of this process. Those that came with an access token have a map of their own, because anybody can use up proofs at
-/// the token endpoint, and must not take the room of callers with a token.
+/// The used proofs of this process. Those that came with an access token have a map of their own, because
+/// anybody can use up proofs at the token endpoint, and must not take the room of callers with a token.
 #[derive(Default)]
 pub(crate) struct UsedProofs {
     with_token: Mutex<Used>,
@@ -28,8 +28,9 @@ struct Used {
 }
 
 impl UsedProofs {
-    /// Records that a proof is used, which came with an access token or without one. Fails if it was used before, and with
-    /// [`Error::Full`], without effect, if there is no room for another one: a proof that could be accepted is never forgotten.
+    /// Records that a proof is used, which came with an access token or without one. Fails if it was used
+    /// before, and with [`Error::Full`], without effect, if there is no room for another one: a proof that
+    /// could be accepted is never forgotten.
     pub(crate) fn claim(
         &self,
         id: [u8; 32],

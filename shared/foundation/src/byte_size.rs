@@ -1,7 +1,7 @@
 //! Numbers of bytes in settings.
 
-/// Parses a number of bytes: an integer with the unit `KiB`, `MiB`, `GiB` or `TiB`, or without a unit in bytes, up to 1024 TiB. The
-/// error is a message for the operator.
+/// Parses a number of bytes: an integer with the unit `KiB`, `MiB`, `GiB` or `TiB`, or without a unit in
+/// bytes, up to 1024 TiB. The error is a message for the operator.
 pub fn parse_byte_size(text: &str) -> Result<i64, String> {
     let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
     let with_unit = units

@@ -7,8 +7,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use utoipa::openapi::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-/// A point in time: microseconds since 1970-01-01 UTC. Displayed and serialized as RFC 3339 with `Z` and exactly six
-/// decimals, which fails for times after the year 9999.
+/// A point in time: microseconds since 1970-01-01 UTC. Displayed and serialized as RFC 3339 with `Z` and
+/// exactly six decimals, which fails for times after the year 9999.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, sqlx::Type)]
 #[sqlx(transparent)]
 pub struct Timestamp(i64);
@@ -34,11 +34,12 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// The clock by which a request or command is judged: that of this machine or, while that is known to differ too much from the clock of
-/// the database, the latter as far as it was measured.
+/// The clock by which a request or command is judged: that of this machine or, while that is known to differ
+/// too much from the clock of the database, the latter as far as it was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clock {
-    /// The microseconds by which the clock of this machine is ahead, negative if it is behind. Zero while the two agree.
+    /// The microseconds by which the clock of this machine is ahead, negative if it is behind. Zero while the
+    /// two agree.
     ahead_by: i64,
 }
 
@@ -92,8 +93,9 @@ impl Timestamp {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Parses an RFC 3339 date and time with any offset, rounded down to microseconds. Returns `None` for any other
-    /// text, and for a time whose offset moves it out of the years 0 to 9999 UTC, because it could not be displayed.
+    /// Parses an RFC 3339 date and time with any offset, rounded down to microseconds. Returns `None` for any
+    /// other text, and for a time whose offset moves it out of the years 0 to 9999 UTC, because it could not
+    /// be displayed.
     pub fn parse(text: &str) -> Option<Self> {
         let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
         let micros = i64::try_from(nanos.div_euclid(1_000)).ok();
@@ -102,8 +104,8 @@ impl Timestamp {
 }
 
 impl Timestamp {
-    /// Writes the time in the form of RFC 3339, with `Z` and six decimals. Returns `None` for times before the year 0 and
-    /// after the year 9999. Lists format many times, so this avoids the general formatter.
+    /// Writes the time in the form of RFC 3339, with `Z` and six decimals. Returns `None` for times before
+    /// the year 0 and after the year 9999. Lists format many times, so this avoids the general formatter.
     fn format(self, buffer: &mut [u8; DISPLAY_LENGTH]) -> Option<&str> {
         let time = OffsetDateTime::from_unix_timestamp(self.seconds()).ok()?;
         let (year, month, day) = time.to_calendar_date();

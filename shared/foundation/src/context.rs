@@ -1,4 +1,5 @@
-//! The data about the current request that domain functions need: its time, trace id, client address and user agent.
+//! The data about the current request that domain functions need: its time, trace id, client address and user
+//! agent.
 
 use crate::clock::{Clock, Timestamp};
 use crate::{network, random};
@@ -59,13 +60,14 @@ impl RequestContext {
         self.route.get().map_or("", String::as_str)
     }
 
-    /// Returns the network of the client, or an empty string if there is no client address, as on the command line.
+    /// Returns the network of the client, or an empty string if there is no client address, as on the command
+    /// line.
     pub fn network(&self) -> String {
         self.address.map(network::of_address).unwrap_or_default()
     }
 
-    /// Returns the same context at the current time, for a change whose recorded time must not precede its transaction by
-    /// the time that the request took until then.
+    /// Returns the same context at the current time, for a change whose recorded time must not precede its
+    /// transaction by the time that the request took until then.
     #[must_use]
     pub fn at_present(&self) -> Self {
         Self {

@@ -34,8 +34,8 @@ pub struct InvalidCursor;
 impl FromStr for Cursor {
     type Err = InvalidCursor;
 
-    /// Parses a serialized cursor, with or without padding. Fails if it is longer than 512 bytes or is not an object of
-    /// exactly the members `created_at` and `id`.
+    /// Parses a serialized cursor, with or without padding. Fails if it is longer than 512 bytes or is not an
+    /// object of exactly the members `created_at` and `id`.
     fn from_str(text: &str) -> Result<Self, InvalidCursor> {
         Self::parse(text).ok_or(InvalidCursor)
     }

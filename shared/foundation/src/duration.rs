@@ -3,8 +3,8 @@
 use serde::Serializer;
 use std::time::Duration;
 
-/// Parses a duration between 1 s and 3650 d: an integer with the unit `s`, `m`, `h` or `d`, or without a unit in
-/// seconds. The error is a message for the operator.
+/// Parses a duration between 1 s and 3650 d: an integer with the unit `s`, `m`, `h` or `d`, or without a unit
+/// in seconds. The error is a message for the operator.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let (digits, unit) = match text.strip_suffix(['s', 'm', 'h', 'd']) {
         Some(digits) => (digits, text.as_bytes()[text.len() - 1]),
@@ -25,7 +25,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Parses a duration of at most `limit` like [`parse_duration`], or zero. The error is a message for the operator.
+/// Parses a duration of at most `limit` like [`parse_duration`], or zero. The error is a message for the
+/// operator.
 pub fn parse_up_to(limit: Duration, text: &str) -> Result<Duration, String> {
     match text {
         "0" | "0s" => Ok(Duration::ZERO),
@@ -54,8 +55,8 @@ pub enum Unit {
     Day,
 }
 
-/// Rounds a duration up to a whole number of seconds below a minute, of minutes below two hours, of hours below two days, otherwise of
-/// days. The number is at least 1.
+/// Rounds a duration up to a whole number of seconds below a minute, of minutes below two hours, of hours
+/// below two days, otherwise of days. The number is at least 1.
 pub fn rounded(length: Duration) -> (u64, Unit) {
     match length.as_secs() {
         seconds if seconds < 60 => (seconds.max(1), Unit::Second),

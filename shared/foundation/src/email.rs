@@ -72,8 +72,8 @@ impl Email {
         (local, domain)
     }
 
-    /// Returns the form for limits on mails: the [key](Self::key) without a subaddress (RFC 5233), because `ann+tag@example.org` is delivered
-    /// to `ann@example.org`.
+    /// Returns the form for limits on mails: the [key](Self::key) without a subaddress (RFC 5233), because
+    /// `ann+tag@example.org` is delivered to `ann@example.org`.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.key.rsplit_once('@').unwrap_or((&self.key, ""));
         match local.split_once('+') {
@@ -82,7 +82,8 @@ impl Email {
         }
     }
 
-    /// Returns the form for comparisons: the local part in lower case and the domain in its ASCII form (RFC 5890).
+    /// Returns the form for comparisons: the local part in lower case and the domain in its ASCII form (RFC
+    /// 5890).
     pub fn key(&self) -> &str {
         &self.key
     }

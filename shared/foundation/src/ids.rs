@@ -1,4 +1,5 @@
-//! Ids of users, sessions, posts and comments, which are numbers, and of clients, keys and consents, which are texts.
+//! Ids of users, sessions, posts and comments, which are numbers, and of clients, keys and consents, which
+//! are texts.
 
 use crate::schema;
 use std::fmt;

@@ -21,8 +21,8 @@ pub enum ParseError {
     Invalid(String),
 }
 
-/// Parses one JSON value. Fails if the bytes are not JSON, or if the value contains a duplicate member or a NUL
-/// character, which PostgreSQL cannot store.
+/// Parses one JSON value. Fails if the bytes are not JSON, or if the value contains a duplicate member or a
+/// NUL character, which PostgreSQL cannot store.
 pub fn parse(bytes: &[u8]) -> Result<Value, ParseError> {
     let StrictValue(value) = serde_json::from_slice(bytes).map_err(ParseError::from)?;
     Ok(value)

@@ -1,4 +1,5 @@
-//! The query parameters of a list, and the links to its other pages. Unknown parameters and invalid values are ignored, never rejected.
+//! The query parameters of a list, and the links to its other pages. Unknown parameters and invalid values
+//! are ignored, never rejected.
 
 use crate::cursor::Cursor;
 use std::borrow::Cow;
@@ -8,11 +9,12 @@ use utoipa::{IntoParams, ToSchema};
 
 /// The length of most query strings, in bytes.
 const QUERY_CAPACITY: usize = 160;
-/// The longest value that the links to other pages repeat, in bytes. They are in the head of the response, which proxies limit.
+/// The longest value that the links to other pages repeat, in bytes. They are in the head of the response,
+/// which proxies limit.
 const MAX_LENGTH: usize = 512;
 
-/// A parsed query string. It records the valid filter and sort parameters that were read, for the links to other pages, and those whose
-/// values are all invalid.
+/// A parsed query string. It records the valid filter and sort parameters that were read, for the links to
+/// other pages, and those whose values are all invalid.
 #[derive(Debug)]
 pub struct Query<'a> {
     parameters: Vec<(Cow<'a, str>, Cow<'a, str>)>,
@@ -70,8 +72,8 @@ impl<'a> Query<'a> {
         }
     }
 
-    /// Returns the first valid value of the parameter `name`, and records it for the links to other pages. A value of more than
-    /// 512 bytes is not valid.
+    /// Returns the first valid value of the parameter `name`, and records it for the links to other pages. A
+    /// value of more than 512 bytes is not valid.
     pub fn first<T>(&mut self, name: &'static str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = self.find(name, |text| match text.len() > MAX_LENGTH {
             true => None,
@@ -88,14 +90,14 @@ impl<'a> Query<'a> {
         Some(value)
     }
 
-    /// Returns the parameters read by [`first`](Self::first) that have a value, but no valid one, with the first of their values, cut to 512
-    /// characters.
+    /// Returns the parameters read by [`first`](Self::first) that have a value, but no valid one, with the
+    /// first of their values, cut to 512 characters.
     pub fn refused(&self) -> &[(&'static str, String)] {
         &self.refused
     }
 
-    /// Returns the first value of the parameter `name` that consists of ASCII digits, and records it. A number larger than
-    /// `i64::MAX` becomes `i64::MAX`, which is not the id of anything.
+    /// Returns the first value of the parameter `name` that consists of ASCII digits, and records it. A
+    /// number larger than `i64::MAX` becomes `i64::MAX`, which is not the id of anything.
     pub fn number(&mut self, name: &'static str) -> Option<i64> {
         let (_, number) = self.find(name, |text| {
             let is_digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -136,8 +138,8 @@ impl<C: ToSchema> Default for PageRequest<C> {
 }
 
 impl<C: ToSchema + Display> PageRequest<C> {
-    /// Returns the URL of the page in this direction from the cursor, as [`PageRequest::query_string`] has its query. `list_url` is the URL
-    /// of the list, without a query.
+    /// Returns the URL of the page in this direction from the cursor, as [`PageRequest::query_string`] has
+    /// its query. `list_url` is the URL of the list, without a query.
     pub fn url(&self, list_url: &str, cursor: Option<&C>, direction: Direction) -> String {
         match self.query_string(cursor, direction) {
             query if query.is_empty() => list_url.to_owned(),
@@ -145,8 +147,8 @@ impl<C: ToSchema + Display> PageRequest<C> {
         }
     }
 
-    /// Returns the query string of the page in this direction from the cursor, in the same list with the same filters.
-    /// Without a cursor it is that of the first page.
+    /// Returns the query string of the page in this direction from the cursor, in the same list with the same
+    /// filters. Without a cursor it is that of the first page.
     pub fn query_string(&self, cursor: Option<&C>, direction: Direction) -> String {
         let mut text = form_urlencoded::Serializer::new(String::with_capacity(QUERY_CAPACITY));
         text.extend_pairs(&self.accepted);

@@ -1,7 +1,7 @@
 //! Targets and field names of the log lines that the metrics count.
 //!
-//! The macros of `tracing` accept only literal field names, so [`field`] is used by the code that reads the fields, and
-//! the code that logs repeats the names. The guide `docs/develop/logging.md` lists every field.
+//! The macros of `tracing` accept only literal field names, so [`field`] is used by the code that reads the
+//! fields, and the code that logs repeats the names. The guide `docs/develop/logging.md` lists every field.
 
 /// The target of request log lines, one for each response.
 pub const ACCESS: &str = "access";

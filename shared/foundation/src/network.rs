@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Returns the network of an address as text: an IPv4 address itself, or the /64 network of an IPv6 address, because
-/// one subscriber has a whole /64. An IPv4-mapped IPv6 address counts as IPv4.
+/// Returns the network of an address as text: an IPv4 address itself, or the /64 network of an IPv6 address,
+/// because one subscriber has a whole /64. An IPv4-mapped IPv6 address counts as IPv4.
 pub fn of_address(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(address) => address.to_string(),

@@ -23,9 +23,9 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
         .create(path)
 }
 
-/// Writes a file with mode 0600, atomically and durably: after a crash or a power failure, `path` holds either the
-/// whole new file or its previous content. The directory of `path` must exist. `existing` selects the treatment of a
-/// file that is already there.
+/// Writes a file with mode 0600, atomically and durably: after a crash or a power failure, `path` holds
+/// either the whole new file or its previous content. The directory of `path` must exist. `existing` selects
+/// the treatment of a file that is already there.
 pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     let draft = path.with_extension(random::id());
     let mut file = OpenOptions::new()

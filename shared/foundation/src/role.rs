@@ -29,8 +29,8 @@ impl Role {
         }
     }
 
-    /// Returns the role with this name as the database stores it. An unknown name, which a newer version may have stored,
-    /// is the role that permits least.
+    /// Returns the role with this name as the database stores it. An unknown name, which a newer version may
+    /// have stored, is the role that permits least.
     pub fn stored(name: &str) -> Self {
         Self::named(name).unwrap_or(Self::User)
     }
@@ -40,8 +40,8 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 
-    /// Returns the largest scope that the role permits: every scope name for administrators, every one but `admin`
-    /// for the others.
+    /// Returns the largest scope that the role permits: every scope name for administrators, every one but
+    /// `admin` for the others.
     pub fn scope(self) -> Scope {
         match self {
             Self::Admin => Scope::all(),

@@ -17,15 +17,16 @@ pub const ALL: [&str; 10] = [
     "email",
 ];
 
-/// The scopes of calls to the API and of administration: the first seven of [`ALL`]. The others are about the identity
-/// of the user (OpenID Connect Core §5.4).
+/// The scopes of calls to the API and of administration: the first seven of [`ALL`]. The others are about the
+/// identity of the user (OpenID Connect Core §5.4).
 pub const OF_API: &[&str] = ALL.split_at(7).0;
 
 /// The scope that makes an authorization request one of OpenID Connect (OpenID Connect Core §3.1.2.1).
 pub const OPENID: &str = "openid";
 
-/// The scope by which libraries ask for refresh tokens (OpenID Connect Core §11). Every app with users gets them, so the scope is accepted
-/// without effect: it is no member of a [`Scope`], no permission, and needs no registration.
+/// The scope by which libraries ask for refresh tokens (OpenID Connect Core §11). Every app with users gets
+/// them, so the scope is accepted without effect: it is no member of a [`Scope`], no permission, and needs no
+/// registration.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
 /// The scope of requests without `scope`, unless the client is registered with another default.
@@ -128,8 +129,8 @@ impl Scope {
 impl FromStr for Scope {
     type Err = UnknownScope;
 
-    /// Parses names separated by spaces. Repeated names count once, and [`OFFLINE_ACCESS`] does not. Fails if another name is not in
-    /// [`ALL`].
+    /// Parses names separated by spaces. Repeated names count once, and [`OFFLINE_ACCESS`] does not. Fails if
+    /// another name is not in [`ALL`].
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
         let names = text.split(' ');
         let names = names.filter(|name| !name.is_empty() && *name != OFFLINE_ACCESS);

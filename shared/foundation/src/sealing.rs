@@ -28,8 +28,9 @@ impl SealingKey {
         encode(&self.0)
     }
 
-    /// Encrypts `plain` with AES-256-GCM and a random nonce. Returns the nonce, the ciphertext and the tag. `name` is
-    /// authenticated: if it identifies a row, a value that is copied to another row does not open there.
+    /// Encrypts `plain` with AES-256-GCM and a random nonce. Returns the nonce, the ciphertext and the tag.
+    /// `name` is authenticated: if it identifies a row, a value that is copied to another row does not open
+    /// there.
     pub fn seal(&self, name: &str, plain: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE_LEN] = random::bytes();
         let mut sealed = plain.to_vec();
@@ -44,8 +45,8 @@ impl SealingKey {
         [&nonce, sealed.as_slice()].concat()
     }
 
-    /// Decrypts a value that was sealed by [`seal`](Self::seal). Fails if the key or `name` is not the one it was
-    /// sealed with, or if the value was altered.
+    /// Decrypts a value that was sealed by [`seal`](Self::seal). Fails if the key or `name` is not the one it
+    /// was sealed with, or if the value was altered.
     pub fn open(&self, name: &str, sealed: &[u8]) -> Result<Vec<u8>, UnsealError> {
         let (nonce, ciphertext) = sealed.split_at_checked(NONCE_LEN).ok_or(UnsealError)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| UnsealError)?;

@@ -22,8 +22,8 @@ impl Secret {
         &self.0
     }
 
-    /// Returns the SHA-256 hash of the value, to be stored in place of the value. Only for random values of at least
-    /// 128 bits; passwords are hashed by `identity::passwords`.
+    /// Returns the SHA-256 hash of the value, to be stored in place of the value. Only for random values of
+    /// at least 128 bits; passwords are hashed by `identity::passwords`.
     pub fn hash(&self) -> Vec<u8> {
         hash(&self.0)
     }

@@ -7,8 +7,8 @@ use std::fmt::Display;
 use std::path::Path;
 use std::str::FromStr;
 
-/// An invalid setting. The message names the setting and the problem, and the remedy where it is not obvious. Names
-/// omit the prefix `LATCHKEY_`.
+/// An invalid setting. The message names the setting and the problem, and the remedy where it is not obvious.
+/// Names omit the prefix `LATCHKEY_`.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidSetting(pub String);
@@ -19,8 +19,8 @@ pub fn create_data_dir(path: &Path) -> Result<(), InvalidSetting> {
         .map_err(|error| InvalidSetting(format!("DATA_DIR {}: {error}", path.display())))
 }
 
-/// Returns the secret given as `value`, or the content of `file`, trimmed. `name` appears in error messages only.
-/// Returns `None` if neither is set. Fails if both are set or the file cannot be read.
+/// Returns the secret given as `value`, or the content of `file`, trimmed. `name` appears in error messages
+/// only. Returns `None` if neither is set. Fails if both are set or the file cannot be read.
 pub fn read_secret(
     name: &str,
     value: Option<&str>,
@@ -40,9 +40,9 @@ pub fn read_secret(
     Ok(Some(Secret::new(text.trim())))
 }
 
-/// Returns `value`, or the value in `file`, which is parsed like the setting itself, for settings such as URLs that hold a password. `name`
-/// appears in error messages only. Returns `None` if neither is set. Fails if both are set, the file cannot be read, or its content is
-/// malformed.
+/// Returns `value`, or the value in `file`, which is parsed like the setting itself, for settings such as
+/// URLs that hold a password. `name` appears in error messages only. Returns `None` if neither is set. Fails
+/// if both are set, the file cannot be read, or its content is malformed.
 pub fn read_parsed<T>(name: &str, value: Option<&T>, file: Option<&Path>) -> Result<Option<T>, InvalidSetting>
 where
     T: Clone + FromStr<Err: Display>,
@@ -59,8 +59,8 @@ where
     }
 }
 
-/// Returns the sealing key given as `value`, or the one in `file`. `name` appears in error messages only. Returns
-/// `None` if neither is set. Fails if both are set, the file cannot be read, or the key is malformed.
+/// Returns the sealing key given as `value`, or the one in `file`. `name` appears in error messages only.
+/// Returns `None` if neither is set. Fails if both are set, the file cannot be read, or the key is malformed.
 pub fn read_key(
     name: &str,
     value: Option<&str>,

@@ -1,4 +1,5 @@
-//! The factor of the time limits of a request and of its steps, such as those of a statement and of a Redis command.
+//! The factor of the time limits of a request and of its steps, such as those of a statement and of a Redis
+//! command.
 //!
 //! A process has one factor, because it makes up for the speed of the machine.
 

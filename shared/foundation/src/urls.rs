@@ -18,7 +18,8 @@ pub fn origin_of(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// Parses an http or https URL without path, query, fragment, user name and password. The error is a message for the operator.
+/// Parses an http or https URL without path, query, fragment, user name and password. The error is a message
+/// for the operator.
 pub fn parse_origin(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();

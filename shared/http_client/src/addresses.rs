@@ -1,8 +1,9 @@
-//! The addresses that no third party may make a server call: the special-purpose addresses (RFC 6890) and multicast.
+//! The addresses that no third party may make a server call: the special-purpose addresses (RFC 6890) and
+//! multicast.
 //!
 //! The tables are those of the registries <https://www.iana.org/assignments/iana-ipv4-special-registry> and
-//! <https://www.iana.org/assignments/iana-ipv6-special-registry>. Blocks that the registries call globally reachable are in them
-//! too, because none of them is the address of a web server.
+//! <https://www.iana.org/assignments/iana-ipv6-special-registry>. Blocks that the registries call globally
+//! reachable are in them too, because none of them is the address of a web server.
 
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,7 +13,7 @@ const SPECIAL_V4: [Ipv4Net; 19] = [
     v4([10, 0, 0, 0], 8),       // private use (RFC 1918)
     v4([100, 64, 0, 0], 10),    // shared address space (RFC 6598)
     v4([127, 0, 0, 0], 8),      // loopback (RFC 1122)
-    v4([168, 63, 129, 16], 32), // the platform's endpoint in Azure, a public address that only virtual machines there reach
+    v4([168, 63, 129, 16], 32), // the platform's endpoint in Azure, which only virtual machines there reach
     v4([169, 254, 0, 0], 16),   // link-local (RFC 3927), with the metadata services of most clouds
     v4([172, 16, 0, 0], 12),    // private use (RFC 1918)
     v4([192, 0, 0, 0], 24),     // IETF protocol assignments (RFC 6890)
@@ -29,12 +30,13 @@ const SPECIAL_V4: [Ipv4Net; 19] = [
     v4([240, 0, 0, 0], 4),      // reserved (RFC 1112), with the limited broadcast address (RFC 919)
 ];
 
-/// The only block of global unicast addresses (RFC 4291 §2.4). Outside it are, among others, loopback, IPv4-mapped and
-/// NAT64 addresses (`::/8`, `64:ff9b::/96`, `64:ff9b:1::/48`), unique local and link-local ones and multicast.
+/// The only block of global unicast addresses (RFC 4291 §2.4). Outside it are, among others, loopback,
+/// IPv4-mapped and NAT64 addresses (`::/8`, `64:ff9b::/96`, `64:ff9b:1::/48`), unique local and link-local
+/// ones and multicast.
 const GLOBAL_UNICAST_V6: Ipv6Net = v6([0x2000, 0, 0], 3);
 
 const SPECIAL_V6: [Ipv6Net; 5] = [
-    v6([0x2001, 0, 0], 23), // IETF protocol assignments (RFC 2928), with Teredo (RFC 4380) and ORCHID (RFC 7343)
+    v6([0x2001, 0, 0], 23), // IETF protocol assignments (RFC 2928), Teredo (RFC 4380), ORCHID (RFC 7343)
     v6([0x2001, 0xdb8, 0], 32), // documentation (RFC 3849)
     v6([0x2002, 0, 0], 16), // 6to4 (RFC 3056), which contains any IPv4 address
     v6([0x2620, 0x4f, 0x8000], 48), // AS112 (RFC 7534)

@@ -1,5 +1,5 @@
-//! The rule for URLs that third parties choose, so that a server that requests them cannot be made to call into the network
-//! of its operator (server-side request forgery).
+//! The rule for URLs that third parties choose, so that a server that requests them cannot be made to call
+//! into the network of its operator (server-side request forgery).
 
 use crate::addresses::is_public;
 use crate::{is_confidential, is_loopback};
@@ -20,8 +20,8 @@ pub struct Guard {
 pub struct ForeignUrl(Url);
 
 impl Guard {
-    /// Returns the guard of a server with this public URL. Only a server whose own URL is plain http on loopback, for
-    /// development, may request loopback addresses.
+    /// Returns the guard of a server with this public URL. Only a server whose own URL is plain http on
+    /// loopback, for development, may request loopback addresses.
     pub fn of_server(url: &str) -> Self {
         let url = Url::parse(url);
         Self {
@@ -29,8 +29,8 @@ impl Guard {
         }
     }
 
-    /// Parses a URL of a third party. Fails with a message that says what to change, such as "it must begin with https://". The
-    /// addresses of a host name are checked when it is resolved.
+    /// Parses a URL of a third party. Fails with a message that says what to change, such as "it must begin
+    /// with https://". The addresses of a host name are checked when it is resolved.
     pub fn parse(self, text: &str) -> Result<ForeignUrl, String> {
         if text.len() > MAX_LENGTH {
             return Err(format!("it is longer than {MAX_LENGTH} characters: shorten it"));
@@ -58,7 +58,8 @@ impl Guard {
         }
     }
 
-    /// Checks the addresses of a host. Fails with a message for the log if there is none, or if only one of them is not allowed.
+    /// Checks the addresses of a host. Fails with a message for the log if there is none, or if only one of
+    /// them is not allowed.
     pub(crate) fn check(self, addresses: &[SocketAddr]) -> Result<(), String> {
         if addresses.is_empty() {
             return Err("the host has no address".to_owned());

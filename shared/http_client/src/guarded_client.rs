@@ -28,7 +28,8 @@ pub struct GuardedClient {
 pub struct Document {
     /// The body, which is not parsed.
     pub body: Vec<u8>,
-    /// The `max-age` of the response, if it has one; zero if the response says that it may not be used again without asking.
+    /// The `max-age` of the response, if it has one; zero if the response says that it may not be used again
+    /// without asking.
     pub max_age: Option<Duration>,
 }
 
@@ -80,21 +81,21 @@ impl GuardedClient {
         self.guard
     }
 
-    /// Fetches a JSON document of at most `limit` bytes, in at most five seconds. Accepts only a direct response with the status
-    /// 200 and a media type for JSON.
+    /// Fetches a JSON document of at most `limit` bytes, in at most five seconds. Accepts only a direct
+    /// response with the status 200 and a media type for JSON.
     pub async fn get_json(&self, url: &ForeignUrl, limit: usize) -> Result<Document, FetchError> {
         within_time_limit(self.fetch(url, limit, &JSON)).await
     }
 
-    /// Fetches an image of at most `limit` bytes, in at most five seconds. Accepts only a direct response with the status 200 and the
-    /// media type of a PNG, JPEG, GIF or WebP image. Its content is not checked.
+    /// Fetches an image of at most `limit` bytes, in at most five seconds. Accepts only a direct response
+    /// with the status 200 and the media type of a PNG, JPEG, GIF or WebP image. Its content is not checked.
     pub async fn get_image(&self, url: &ForeignUrl, limit: usize) -> Result<Vec<u8>, FetchError> {
         let image = within_time_limit(self.fetch(url, limit, &IMAGES)).await?;
         Ok(image.body)
     }
 
-    /// Posts a form, in at most five seconds. Returns the status of the direct response, whose body is not read. Fails if
-    /// there is no response.
+    /// Posts a form, in at most five seconds. Returns the status of the direct response, whose body is not
+    /// read. Fails if there is no response.
     pub async fn post_form(&self, url: &ForeignUrl, form: String) -> Result<StatusCode, FetchError> {
         let request = self.client.post(url.url().clone());
         let request = request
@@ -204,8 +205,8 @@ mod tests {
     use std::sync::Mutex;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    /// Creates a client whose resolver returns these answers, one for each call. Returns the client and the answers that are
-    /// left.
+    /// Creates a client whose resolver returns these answers, one for each call. Returns the client and the
+    /// answers that are left.
     fn client(server: &str, answers: &[&[SocketAddr]]) -> (GuardedClient, Arc<Mutex<Vec<Vec<SocketAddr>>>>) {
         let left: Vec<Vec<SocketAddr>> = answers.iter().rev().map(|answer| answer.to_vec()).collect();
         let left = Arc::new(Mutex::new(left));

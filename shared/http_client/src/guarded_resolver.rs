@@ -6,8 +6,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Resolves names and passes only addresses that the guard allows. The connection is made to these very addresses, so a name
-/// that resolves differently the next time gains nothing.
+/// Resolves names and passes only addresses that the guard allows. The connection is made to these very
+/// addresses, so a name that resolves differently the next time gains nothing.
 pub(crate) struct GuardedResolver<L> {
     pub(crate) guard: Guard,
     pub(crate) lookup: Arc<L>,

@@ -1,5 +1,5 @@
-//! HTTP requests to other servers: clients with a time limit and no redirects, and response bodies with a size limit. URLs that
-//! third parties choose pass the [`Guard`].
+//! HTTP requests to other servers: clients with a time limit and no redirects, and response bodies with a
+//! size limit. URLs that third parties choose pass the [`Guard`].
 
 mod addresses;
 mod guard;
@@ -15,9 +15,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// Builds a client for requests to `url`. A request, with the response body, fails after `timeout`; redirects are not
-/// followed. The client uses the proxy that the environment variables name, unless `url` is a loopback URL. Fails if
-/// TLS cannot be set up.
+/// Builds a client for requests to `url`. A request, with the response body, fails after `timeout`; redirects
+/// are not followed. The client uses the proxy that the environment variables name, unless `url` is a
+/// loopback URL. Fails if TLS cannot be set up.
 pub fn build(url: &Url, timeout: Duration) -> Result<Client, reqwest::Error> {
     let builder = Client::builder()
         .timeout(timeout)
@@ -43,8 +43,8 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Reads a response body. Fails if it is longer than `limit` bytes or the connection fails. The error is a message for
-/// the log.
+/// Reads a response body. Fails if it is longer than `limit` bytes or the connection fails. The error is a
+/// message for the log.
 pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(error_chain)? {
@@ -56,7 +56,8 @@ pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, 
     Ok(body)
 }
 
-/// Returns the first `max-age` of a response (RFC 9111 §5.2.2.1); `None` if there is none that is a number of seconds.
+/// Returns the first `max-age` of a response (RFC 9111 §5.2.2.1); `None` if there is none that is a number of
+/// seconds.
 pub fn max_age(headers: &HeaderMap) -> Option<Duration> {
     let values = headers.get_all(CACHE_CONTROL).iter();
     values

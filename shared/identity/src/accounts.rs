@@ -1,5 +1,5 @@
-//! Operations on whole accounts. Disabling or deleting an account, or changing its role or password, ends every session
-//! of the user.
+//! Operations on whole accounts. Disabling or deleting an account, or changing its role or password, ends
+//! every session of the user.
 
 pub mod administration;
 
@@ -36,7 +36,8 @@ pub enum Error {
     /// Two-step sign-in is off, and there is no passkey.
     #[error("the user has neither two-step sign-in nor a passkey")]
     NoSecondFactor,
-    /// The administrator who calls was demoted, disabled or signed out after the credentials of the call were checked.
+    /// The administrator who calls was demoted, disabled or signed out after the credentials of the call were
+    /// checked.
     #[error("the administrator was signed out meanwhile")]
     AdministratorSignedOut,
     /// The account was not created.
@@ -66,9 +67,9 @@ const SIGN_UPS_PER_NETWORK: Window = Window {
     rule: Rule::Throttle,
 };
 
-/// Counts a sign-up if sign-ups are limited. Returns the time until the next one if the client's network reached its limit,
-/// otherwise `None`.
-/// The number is not limited while the store is unavailable, because the permits of hashing limit sign-ups too.
+/// Counts a sign-up if sign-ups are limited. Returns the time until the next one if the client's network
+/// reached its limit, otherwise `None`. The number is not limited while the store is unavailable, because the
+/// permits of hashing limit sign-ups too.
 pub async fn count_sign_up(identity: &Identity, context: &RequestContext) -> Option<Duration> {
     if !identity.limits_sign_ups {
         return None;
@@ -90,10 +91,12 @@ pub async fn create(tx: &mut Tx, new: &NewUser, context: &RequestContext) -> Res
     Ok(user)
 }
 
-/// Verifies the credentials of the session's user, or the recent sign-in if `presented` is `None`, and deletes their account. An anonymized
-/// row of `users` remains, and the security events remain under a [pseudonym](pseudonyms). Returns the open transaction, in which the
-/// caller can delete the user's other data and which it must commit. Fails with [`Error::Credentials`] if the credentials are not verified,
-/// if they change meanwhile or if the session ends meanwhile, and with [`Error::LastAdministrator`] for the last active administrator.
+/// Verifies the credentials of the session's user, or the recent sign-in if `presented` is `None`, and
+/// deletes their account. An anonymized row of `users` remains, and the security events remain under a
+/// [pseudonym](pseudonyms). Returns the open transaction, in which the caller can delete the user's other
+/// data and which it must commit. Fails with [`Error::Credentials`] if the credentials are not verified, if
+/// they change meanwhile or if the session ends meanwhile, and with [`Error::LastAdministrator`] for the last
+/// active administrator.
 pub async fn delete(
     identity: &Identity,
     session: &Session,

@@ -65,7 +65,8 @@ impl AuthenticationMethods {
         match self {
             Self::Password => &["pwd"],
             Self::PasswordAndCode => &["pwd", "otp", "mfa"],
-            // A passkey may be in hardware or be synchronized between devices, so it is neither `hwk` nor `swk`.
+            // A passkey may be in hardware or be synchronized between devices, so it is neither `hwk` nor
+            // `swk`.
             Self::Passkey => &["pop", "user", "mfa"],
         }
     }

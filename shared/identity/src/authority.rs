@@ -1,14 +1,14 @@
-//! The authority of a request to write for a user. It is checked when the body of the request has arrived, and again by
-//! the statement or the transaction that writes.
+//! The authority of a request to write for a user. It is checked when the body of the request has arrived,
+//! and again by the statement or the transaction that writes.
 
 use foundation::clock::Timestamp;
 use storage::db::{Error, Executor, Tx};
 use storage::{fetch_optional, sql};
 
-/// `authority_holds!("$1", "$2", "$3", " FOR SHARE")` is an SQL condition: the [`Authority`] whose `user_id`, `epoch`
-/// and `session_id` are these parameters holds. It does not check whether the session has expired. The last argument
-/// locks the user's row on PostgreSQL, so that the epoch cannot end before the transaction does. It is empty for
-/// SQLite, which has no row locks and one writer.
+/// `authority_holds!("$1", "$2", "$3", " FOR SHARE")` is an SQL condition: the [`Authority`] whose `user_id`,
+/// `epoch` and `session_id` are these parameters holds. It does not check whether the session has expired.
+/// The last argument locks the user's row on PostgreSQL, so that the epoch cannot end before the transaction
+/// does. It is empty for SQLite, which has no row locks and one writer.
 #[macro_export]
 macro_rules! authority_holds {
     ($user_id:literal, $epoch:literal, $session_id:literal, $lock:literal) => {
@@ -27,8 +27,9 @@ macro_rules! authority_holds {
     };
 }
 
-/// The text of the statement that finds a session if the authority `$1`, `$2`, `$3`, `$5` holds. `$user_lock` and `$session_lock` are
-/// locking clauses, or empty. The condition on the user names no column of the session, so PostgreSQL locks the user first.
+/// The text of the statement that finds a session if the authority `$1`, `$2`, `$3`, `$5` holds. `$user_lock`
+/// and `$session_lock` are locking clauses, or empty. The condition on the user names no column of the
+/// session, so PostgreSQL locks the user first.
 macro_rules! lock_session {
     ($user_lock:literal, $session_lock:literal) => {
         concat!(
@@ -51,16 +52,16 @@ sql! {
     LOCK_SESSION_POSTGRES = lock_session!(" FOR NO KEY UPDATE", " FOR NO KEY UPDATE OF sessions");
 }
 
-/// A user whose credentials were verified, with the epoch and the session on which these credentials depend. The
-/// authority ends with the session, with the next sign-in in it, which gives it another `sid`, and with the epoch, which ends
-/// whenever the user is signed out everywhere: for example by a change of the password or the role, and by the disabling or
-/// deletion of the account.
+/// A user whose credentials were verified, with the epoch and the session on which these credentials depend.
+/// The authority ends with the session, with the next sign-in in it, which gives it another `sid`, and with
+/// the epoch, which ends whenever the user is signed out everywhere: for example by a change of the password
+/// or the role, and by the disabling or deletion of the account.
 #[derive(Clone, Copy, Debug)]
 pub struct Authority {
     /// The id of the user.
     pub user_id: i64,
-    /// The epoch of the user (see [`StoredCredentials::epoch`](crate::users::StoredCredentials::epoch)) in which the
-    /// session or the access token began.
+    /// The epoch of the user (see [`StoredCredentials::epoch`](crate::users::StoredCredentials::epoch)) in
+    /// which the session or the access token began.
     pub epoch: i64,
     /// The id of the session; `None` for an access token.
     pub session_id: Option<i64>,
@@ -69,8 +70,8 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Returns whether the epoch is the user's current one, and the session exists, has had no other sign-in and has not reached
-    /// the end of its absolute lifetime at `now`. Fails if the database does.
+    /// Returns whether the epoch is the user's current one, and the session exists, has had no other sign-in
+    /// and has not reached the end of its absolute lifetime at `now`. Fails if the database does.
     pub async fn holds(self, on: Executor<'_>, now: Timestamp) -> Result<bool, Error> {
         let Self {
             user_id,
@@ -82,9 +83,10 @@ impl Authority {
         Ok(row.is_some())
     }
 
-    /// Locks the rows of the user and of the session until the transaction ends, and returns whether the authority holds, as
-    /// [`Authority::holds`] does; false for an authority without a session. If so, what this transaction writes is committed before
-    /// the authority ends. The user comes first, as in the transactions that end all sessions of a user.
+    /// Locks the rows of the user and of the session until the transaction ends, and returns whether the
+    /// authority holds, as [`Authority::holds`] does; false for an authority without a session. If so, what
+    /// this transaction writes is committed before the authority ends. The user comes first, as in the
+    /// transactions that end all sessions of a user.
     pub async fn lock_session(self, tx: &mut Tx, now: Timestamp) -> Result<bool, Error> {
         let Self {
             user_id,

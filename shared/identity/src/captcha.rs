@@ -1,5 +1,5 @@
-//! The captcha that is required after repeated failures, if one is configured. It speaks the `siteverify` protocol
-//! that hCaptcha, Turnstile and reCAPTCHA share.
+//! The captcha that is required after repeated failures, if one is configured. It speaks the `siteverify`
+//! protocol that hCaptcha, Turnstile and reCAPTCHA share.
 
 use foundation::secret::Secret;
 use http_client::error_chain;
@@ -33,8 +33,8 @@ pub struct ServiceSettings {
     pub secret: Secret,
     /// The public key that identifies this installation to the widget.
     pub site_key: String,
-    /// The URL of the widget's script. Without it, the sign-in page shows no widget; clients of the API can still send
-    /// the answer of a widget that they show themselves.
+    /// The URL of the widget's script. Without it, the sign-in page shows no widget; clients of the API can
+    /// still send the answer of a widget that they show themselves.
     pub script_url: Option<Url>,
 }
 
@@ -49,8 +49,8 @@ struct SiteverifyResponse {
 }
 
 impl Captcha {
-    /// Creates a client for the captcha service. Fails if the HTTP client cannot be built, for example because the
-    /// system's certificates cannot be read.
+    /// Creates a client for the captcha service. Fails if the HTTP client cannot be built, for example
+    /// because the system's certificates cannot be read.
     pub fn new(settings: ServiceSettings) -> Result<Self, Unavailable> {
         Ok(Self {
             client: http_client::build(&settings.verify_url, TIMEOUT).map_err(unavailable)?,
@@ -68,8 +68,9 @@ impl Captcha {
         self.settings.script_url.as_ref()
     }
 
-    /// Returns whether the service accepts the widget's answer; the service accepts each answer once. `address` is the
-    /// user's IP address, if known. Fails if the service cannot be reached or does not respond as specified.
+    /// Returns whether the service accepts the widget's answer; the service accepts each answer once.
+    /// `address` is the user's IP address, if known. Fails if the service cannot be reached or does not
+    /// respond as specified.
     pub(crate) async fn verify(&self, answer: &str, address: Option<IpAddr>) -> Result<bool, Unavailable> {
         if answer.is_empty() || answer.len() > MAX_LENGTH {
             return Ok(false);

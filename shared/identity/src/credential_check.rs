@@ -1,5 +1,5 @@
-//! The check of credentials: it reserves an attempt under the failure counters, verifies the presented credentials, and
-//! records the outcome.
+//! The check of credentials: it reserves an attempt under the failure counters, verifies the presented
+//! credentials, and records the outcome.
 
 mod attempts;
 mod codes;
@@ -27,14 +27,16 @@ use utoipa::ToSchema;
 /// The reason why credentials were not verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The e-mail is unknown or the password is wrong. One error covers both, so that it does not reveal which
-    /// addresses have accounts.
+    /// The e-mail is unknown or the password is wrong. One error covers both, so that it does not reveal
+    /// which addresses have accounts.
     #[error("the e-mail or the password is wrong")]
     WrongCredentials,
-    /// The password is right, but the account requires a one-time code too. At a sign-in it may follow this first step.
+    /// The password is right, but the account requires a one-time code too. At a sign-in it may follow this
+    /// first step.
     #[error("a one-time code or a recovery code is required")]
     CodeMissing(FirstStep),
-    /// The signed-in user who presents a password has none. A sign-in fails with [`Error::WrongCredentials`] instead.
+    /// The signed-in user who presents a password has none. A sign-in fails with [`Error::WrongCredentials`]
+    /// instead.
     #[error("the account has no password")]
     NoPassword,
     /// The code is wrong or was used before. The password, if the operation requires it, is right.
@@ -46,7 +48,8 @@ pub enum Error {
         /// The time until another attempt is allowed.
         retry_after: Duration,
     },
-    /// So many attempts failed that a captcha is required, and none was solved. The password was not verified.
+    /// So many attempts failed that a captcha is required, and none was solved. The password was not
+    /// verified.
     #[error("a captcha is required")]
     CaptchaRequired,
     /// The captcha service cannot be used. The password was not verified.
@@ -106,13 +109,13 @@ pub(crate) enum RequiredFactors {
 pub(crate) enum VerifiedFactors {
     /// All factors of the account. The success clears the lockout's count of failures.
     All,
-    /// One of the two factors of the account. Earlier failures still count, so that somebody who knows one factor
-    /// cannot guess the other without limit.
+    /// One of the two factors of the account. Earlier failures still count, so that somebody who knows one
+    /// factor cannot guess the other without limit.
     One,
 }
 
-/// Verifies the credentials that somebody presents for the account of `user`, and returns the `stored` ones if they match. There are none if
-/// the account is disabled. Fails like [`reserve_attempt`] and [`verify`].
+/// Verifies the credentials that somebody presents for the account of `user`, and returns the `stored` ones
+/// if they match. There are none if the account is disabled. Fails like [`reserve_attempt`] and [`verify`].
 pub(crate) async fn verify_for(
     identity: &Identity,
     user: &User,
@@ -127,9 +130,10 @@ pub(crate) async fn verify_for(
     stored.ok_or(Error::WrongCredentials)
 }
 
-/// Returns the stored credentials of the session's user, after verifying those that the user presents. `None` presents the sign-in of
-/// the session, which counts for ten minutes and for all factors, because a sign-in requires them all. Fails like [`verify_for`],
-/// with [`Error::NoPassword`], with [`Error::SignInTooOld`], and with [`Error::SignedOut`] if the sessions of the user have ended meanwhile.
+/// Returns the stored credentials of the session's user, after verifying those that the user presents. `None`
+/// presents the sign-in of the session, which counts for ten minutes and for all factors, because a sign-in
+/// requires them all. Fails like [`verify_for`], with [`Error::NoPassword`], with [`Error::SignInTooOld`],
+/// and with [`Error::SignedOut`] if the sessions of the user have ended meanwhile.
 pub(crate) async fn prove(
     identity: &Identity,
     session: &Session,
@@ -151,8 +155,8 @@ pub(crate) async fn prove(
     }
 }
 
-/// Locks the row of the caller's session until the transaction ends. Fails with [`Error::SignedOut`] if the session has
-/// ended or was renewed: the user may have ended it because somebody else was using it.
+/// Locks the row of the caller's session until the transaction ends. Fails with [`Error::SignedOut`] if the
+/// session has ended or was renewed: the user may have ended it because somebody else was using it.
 pub(crate) async fn hold_session(
     tx: &mut Tx,
     session: &Session,
@@ -164,8 +168,9 @@ pub(crate) async fn hold_session(
     }
 }
 
-/// Runs `verification` under the failure counters of the user's sign-ins, so that a secret cannot be guessed without
-/// limit. Returns the value of `verification`. Fails like [`reserve_attempt`], or with the error of `verification`.
+/// Runs `verification` under the failure counters of the user's sign-ins, so that a secret cannot be guessed
+/// without limit. Returns the value of `verification`. Fails like [`reserve_attempt`], or with the error of
+/// `verification`.
 pub(crate) async fn count_attempt<T>(
     identity: &Identity,
     user: &User,
@@ -184,9 +189,10 @@ pub(crate) async fn count_attempt<T>(
     value.ok_or(Error::WrongCode)
 }
 
-/// Verifies the credentials that are presented in a reserved attempt, and records the attempt's outcome. `stored` is
-/// `None` if there is no such account; the password is hashed nevertheless. Fails with [`Error::WrongCredentials`],
-/// [`Error::CodeMissing`] or [`Error::WrongCode`] if the credentials do not match.
+/// Verifies the credentials that are presented in a reserved attempt, and records the attempt's outcome.
+/// `stored` is `None` if there is no such account; the password is hashed nevertheless. Fails with
+/// [`Error::WrongCredentials`], [`Error::CodeMissing`] or [`Error::WrongCode`] if the credentials do not
+/// match.
 pub(crate) async fn verify(
     identity: &Identity,
     counters: &AttemptCounters,
@@ -213,7 +219,8 @@ pub(crate) async fn verify(
     .await
 }
 
-/// Returns whether the presented password is that of the account. Takes the same time if there is no account, or if it has no password.
+/// Returns whether the presented password is that of the account. Takes the same time if there is no account,
+/// or if it has no password.
 async fn matches_password(
     identity: &Identity,
     presented: &PresentedCredentials,
@@ -227,7 +234,8 @@ async fn matches_password(
     Ok(verification.await?)
 }
 
-/// Verifies the code, if the operation requires one. The account has two-step sign-in, and its password was verified.
+/// Verifies the code, if the operation requires one. The account has two-step sign-in, and its password was
+/// verified.
 async fn verify_second_factor(
     identity: &Identity,
     stored: &StoredCredentials,
@@ -242,8 +250,9 @@ async fn verify_second_factor(
     }
 }
 
-/// Verifies the code that follows a first step, and returns the stored credentials that both matched. Fails like [`reserve_attempt`], with
-/// [`Error::WrongCode`], and with [`Error::WrongCredentials`] if the credentials have changed since the first step.
+/// Verifies the code that follows a first step, and returns the stored credentials that both matched. Fails
+/// like [`reserve_attempt`], with [`Error::WrongCode`], and with [`Error::WrongCredentials`] if the
+/// credentials have changed since the first step.
 pub(crate) async fn verify_second_step(
     identity: &Identity,
     first: &FirstStep,

@@ -1,6 +1,7 @@
-//! Confirming and changing e-mail addresses by a mailed link. Anybody can enter an address for an account, so the link is not enough: it
-//! shows who reads the mail, and a session or the password shows who has the account. Who has neither can
-//! [reset the password](crate::password_resets), which ends what was set up before.
+//! Confirming and changing e-mail addresses by a mailed link. Anybody can enter an address for an account, so
+//! the link is not enough: it shows who reads the mail, and a session or the password shows who has the
+//! account. Who has neither can [reset the password](crate::password_resets), which ends what was set up
+//! before.
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::end_reason::EndReason;
@@ -23,8 +24,8 @@ use storage::db::{self, Tx};
 /// The reason why an address was not confirmed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is unknown, used, superseded or expired, or the account was disabled or changed its address meanwhile.
-    /// One error covers all of these cases, so that it reveals nothing.
+    /// The token is unknown, used, superseded or expired, or the account was disabled or changed its address
+    /// meanwhile. One error covers all of these cases, so that it reveals nothing.
     #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
     /// The link is valid, but there is neither a session of its user nor a password.
@@ -47,14 +48,15 @@ pub enum ChangeError {
     /// The credentials were not verified.
     #[error(transparent)]
     Credentials(#[from] credential_check::Error),
-    /// Too many mails were requested, the store that counts them is unavailable, or the mail could not be queued.
+    /// Too many mails were requested, the store that counts them is unavailable, or the mail could not be
+    /// queued.
     #[error(transparent)]
     Throttled(#[from] MailThrottled),
 }
 
-/// Mails a link that confirms the address of a new account. `tx` is the transaction that creates the account. Sends
-/// nothing and succeeds if the mailbox reached its limit or the store that counts mails is unavailable, because the
-/// user can [`request`] the mail later.
+/// Mails a link that confirms the address of a new account. `tx` is the transaction that creates the account.
+/// Sends nothing and succeeds if the mailbox reached its limit or the store that counts mails is unavailable,
+/// because the user can [`request`] the mail later.
 pub async fn mail_new_account(
     identity: &Identity,
     tx: &mut Tx,
@@ -70,8 +72,8 @@ pub async fn mail_new_account(
     }
 }
 
-/// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the mailbox
-/// reached its limit, or if the address was replaced or the session ended meanwhile. Fails with
+/// Mails a link that confirms the current address of a session's user. Sends nothing and succeeds if the
+/// mailbox reached its limit, or if the address was replaced or the session ended meanwhile. Fails with
 /// [`MailThrottled::TooMany`] if the network reached its limit.
 pub async fn request(
     identity: &Identity,
@@ -109,9 +111,10 @@ pub async fn request(
     Ok(tx.commit().await?)
 }
 
-/// Verifies the credentials of a session's user, or the recent sign-in if `presented` is `None`. Mails a link to the new address `to`, and
-/// a notice to the current one. Sends nothing and succeeds if the new mailbox reached its limit. Only [`confirm`] checks whether another
-/// account has the new address, so that only somebody who can read its mail learns of that account.
+/// Verifies the credentials of a session's user, or the recent sign-in if `presented` is `None`. Mails a link
+/// to the new address `to`, and a notice to the current one. Sends nothing and succeeds if the new mailbox
+/// reached its limit. Only [`confirm`] checks whether another account has the new address, so that only
+/// somebody who can read its mail learns of that account.
 pub async fn request_change(
     identity: &Identity,
     session: &Session,
@@ -149,8 +152,8 @@ pub async fn request_change(
     Ok(written.await.map_err(MailThrottled::from)?)
 }
 
-/// Returns what [`confirm`] would confirm with this token: the address to which it was mailed, and its user. Returns `None` if the token is
-/// not valid.
+/// Returns what [`confirm`] would confirm with this token: the address to which it was mailed, and its user.
+/// Returns `None` if the token is not valid.
 pub async fn find(
     identity: &Identity,
     token: &Secret,
@@ -159,16 +162,17 @@ pub async fn find(
     mailed_tokens::find(&identity.db, Purpose::EmailVerification, token, now).await
 }
 
-/// Returns the session if it is one of the user of this link, who then needs no password to [`confirm`] the address. A session in which an
-/// initial password must be replaced does not count.
+/// Returns the session if it is one of the user of this link, who then needs no password to [`confirm`] the
+/// address. A session in which an initial password must be replaced does not count.
 pub fn own_session<'s>(mailed: &MailedToken, session: Option<&'s Session>) -> Option<&'s Session> {
     session.filter(|session| session.user.id == mailed.user.id && !session.password_change_required)
 }
 
-/// Confirms the address to which the token was mailed, in a [session of its user](own_session) or else with the user's password. A one-time
-/// code is not required. If the address is not the account's current one, it becomes the account's address, and every session, refresh
-/// token and access token of the user ends. Fails with [`Error::TokenInvalid`], [`Error::PasswordMissing`], [`Error::Credentials`] or
-/// [`Error::EmailTaken`]. A failure does not use up the token.
+/// Confirms the address to which the token was mailed, in a [session of its user](own_session) or else with
+/// the user's password. A one-time code is not required. If the address is not the account's current one, it
+/// becomes the account's address, and every session, refresh token and access token of the user ends. Fails
+/// with [`Error::TokenInvalid`], [`Error::PasswordMissing`], [`Error::Credentials`] or [`Error::EmailTaken`].
+/// A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
@@ -216,7 +220,8 @@ pub async fn confirm(
     Ok(tx.commit().await?)
 }
 
-/// Verifies the password of a link's user, under the limits of failed sign-ins. The bearer of the link does not learn whether there is one.
+/// Verifies the password of a link's user, under the limits of failed sign-ins. The bearer of the link does
+/// not learn whether there is one.
 async fn verify_password(
     identity: &Identity,
     user: &User,

@@ -36,15 +36,16 @@ macro_rules! end_reasons {
                 }
             }
 
-            /// Returns the reason in words that complete a sentence, for administrators and for the developer of an app.
+            /// Returns the reason in words that complete a sentence, for administrators and for the developer
+            /// of an app.
             pub const fn in_words(self) -> &'static str {
                 match self {
                     $(Self::$reason => $words,)+
                 }
             }
 
-            /// Returns the reason with this name in the database. An unknown name, which a newer version may have stored, is the reason
-            /// that says least.
+            /// Returns the reason with this name in the database. An unknown name, which a newer version may
+            /// have stored, is the reason that says least.
             pub(crate) fn stored(name: &str) -> Self {
                 match name {
                     $($name => Self::$reason,)+

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// The name under which a first step is sealed.
 const SEAL_NAME: &str = "first step of a sign-in";
 
-/// The fact that the password of an account was verified which requires a code too. It counts until the user's epoch ends, for at most
-/// [`LIFETIME`](Self::LIFETIME).
+/// The fact that the password of an account was verified which requires a code too. It counts until the
+/// user's epoch ends, for at most [`LIFETIME`](Self::LIFETIME).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FirstStep {
     /// The address of the account.
@@ -37,13 +37,14 @@ impl FirstStep {
         }
     }
 
-    /// Returns the text that the browser keeps: sealed, in base64url. It is as good as the password until it expires.
+    /// Returns the text that the browser keeps: sealed, in base64url. It is as good as the password until it
+    /// expires.
     pub fn seal(&self, key: &SealingKey) -> Secret {
         sealed_state::seal(key, SEAL_NAME, self)
     }
 
-    /// Returns the first step that the browser kept. Returns `None` if it was sealed under another key, altered, or has expired at
-    /// `now`.
+    /// Returns the first step that the browser kept. Returns `None` if it was sealed under another key,
+    /// altered, or has expired at `now`.
     pub fn open(key: &SealingKey, text: &str, now: Timestamp) -> Option<Self> {
         let step: Self = sealed_state::open(key, SEAL_NAME, text)?;
         (step.expires_at > now).then_some(step)

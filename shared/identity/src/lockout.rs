@@ -1,9 +1,11 @@
-//! Limits of failed sign-ins: the lockout, which locks an account for one network after five failures in 15 minutes;
-//! the account throttle, which counts the failures of one account from all networks; and the network throttle, which
-//! counts the failures from one network for all accounts. Wrong codes of two-step sign-in have a limit of their own.
+//! Limits of failed sign-ins: the lockout, which locks an account for one network after five failures in 15
+//! minutes; the account throttle, which counts the failures of one account from all networks; and the network
+//! throttle, which counts the failures from one network for all accounts. Wrong codes of two-step sign-in
+//! have a limit of their own.
 //!
-//! An attacker with many addresses could use the account throttle to lock out the account's owner. The account throttle
-//! therefore does not apply to networks from which the user signed in during the last 90 days.
+//! An attacker with many addresses could use the account throttle to lock out the account's owner. The
+//! account throttle therefore does not apply to networks from which the user signed in during the last 90
+//! days.
 
 use crate::users::StoredCredentials;
 use foundation::clock::Timestamp;
@@ -14,13 +16,15 @@ use std::time::Duration;
 use storage::expiring::{AttemptDecision, Count, ExpiringStore, Rule, Window};
 use storage::redis::Unavailable;
 
-/// The window of the lockout: five failures within 15 minutes lock the account for the 15 minutes after the fifth.
+/// The window of the lockout: five failures within 15 minutes lock the account for the 15 minutes after the
+/// fifth.
 pub(crate) const LOCKOUT_WINDOW: Window = Window {
     limit: 5,
     length: Duration::from_secs(15 * 60),
     rule: Rule::Lockout,
 };
-/// The limit of wrong codes of two-step sign-in for one account, from all networks: who tries codes knows the password.
+/// The limit of wrong codes of two-step sign-in for one account, from all networks: who tries codes knows the
+/// password.
 const CODES_PER_ACCOUNT: Window = Window {
     limit: 10,
     length: Duration::from_secs(24 * 3600),
@@ -59,10 +63,10 @@ pub(crate) struct AttemptCounters {
 }
 
 impl AttemptCounters {
-    /// Returns the counters of an account and the network of an address. The keys contain hashes of `account_key`,
-    /// because a client may send any text of any length in place of an e-mail. The hashes under which an account's
-    /// failures count include `unlocked_at`, so that unlocking the account changes them and earlier failures no longer
-    /// count.
+    /// Returns the counters of an account and the network of an address. The keys contain hashes of
+    /// `account_key`, because a client may send any text of any length in place of an e-mail. The hashes
+    /// under which an account's failures count include `unlocked_at`, so that unlocking the account changes
+    /// them and earlier failures no longer count.
     pub(crate) fn new(
         throttles: Throttles,
         account_key: &str,
@@ -103,8 +107,9 @@ impl AttemptCounters {
         }
     }
 
-    /// Reserves an attempt under every counter. If the account throttle refuses the attempt, or may be the cause of
-    /// [`AttemptDecision::Busy`], and the network is a known one, tries again without the account throttle.
+    /// Reserves an attempt under every counter. If the account throttle refuses the attempt, or may be the
+    /// cause of [`AttemptDecision::Busy`], and the network is a known one, tries again without the account
+    /// throttle.
     pub(crate) async fn reserve(
         &mut self,
         store: &ExpiringStore,
@@ -137,8 +142,8 @@ impl AttemptCounters {
         self.counts.first().map_or("", |lockout| &lockout.key)
     }
 
-    /// Returns whether enough attempts failed before this one to require a captcha: three in the lockout's window, or
-    /// half the limit of a throttle.
+    /// Returns whether enough attempts failed before this one to require a captcha: three in the lockout's
+    /// window, or half the limit of a throttle.
     pub(crate) fn needs_captcha(&self) -> bool {
         let limits = self.counts.iter().map(|count| match count.window.rule {
             Rule::Lockout => CAPTCHA_AFTER,
@@ -148,8 +153,8 @@ impl AttemptCounters {
         failures.any(|(failures, limit)| *failures >= limit)
     }
 
-    /// Records that the attempt failed. Returns the number of failures in the lockout's window, including this one, or
-    /// 0 if the store could not count it.
+    /// Records that the attempt failed. Returns the number of failures in the lockout's window, including
+    /// this one, or 0 if the store could not count it.
     pub(crate) async fn record_failure(
         &self,
         store: &ExpiringStore,
@@ -159,8 +164,8 @@ impl AttemptCounters {
         Ok(failures.first().copied().unwrap_or_default())
     }
 
-    /// Records that the attempt succeeded, which clears the lockout's count and makes the network a known one for 90
-    /// days.
+    /// Records that the attempt succeeded, which clears the lockout's count and makes the network a known one
+    /// for 90 days.
     pub(crate) async fn record_success(
         &self,
         store: &ExpiringStore,
@@ -186,8 +191,8 @@ pub(crate) fn count_of_codes(user: &StoredCredentials) -> Count {
     }
 }
 
-/// Returns the delay of the response to a failed attempt. `failures` is the number of failures in the lockout's window,
-/// including this one.
+/// Returns the delay of the response to a failed attempt. `failures` is the number of failures in the
+/// lockout's window, including this one.
 pub(crate) fn failure_delay(failures: usize) -> Duration {
     Duration::from_millis(match failures {
         0 | 1 => 0,

@@ -36,10 +36,11 @@ pub struct SignInRequest<'a> {
     pub captcha: Option<&'a str>,
 }
 
-/// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of the
-/// browser's previous session. One of the same user goes on under a new `sid`; one of another user ends together with the refresh
-/// families of first-party clients that were created in it. Fails if the attempt is locked out, requires a captcha, or presents wrong
-/// or incomplete credentials. If only the code is missing, it may follow by [`complete_login`].
+/// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of
+/// the browser's previous session. One of the same user goes on under a new `sid`; one of another user ends
+/// together with the refresh families of first-party clients that were created in it. Fails if the attempt is
+/// locked out, requires a captcha, or presents wrong or incomplete credentials. If only the code is missing,
+/// it may follow by [`complete_login`].
 pub async fn login(
     identity: &Identity,
     request: SignInRequest<'_>,
@@ -51,8 +52,9 @@ pub async fn login(
     begin_session_of(identity, &verified, former, context).await
 }
 
-/// Completes a sign-in with the code that follows its first step. `former` is as for [`login`]. Fails if the attempt is locked out, if the
-/// code is wrong or was used before, and with [`Error::WrongCredentials`] if the credentials have changed since the first step.
+/// Completes a sign-in with the code that follows its first step. `former` is as for [`login`]. Fails if the
+/// attempt is locked out, if the code is wrong or was used before, and with [`Error::WrongCredentials`] if
+/// the credentials have changed since the first step.
 pub async fn complete_login(
     identity: &Identity,
     first: &FirstStep,
@@ -81,8 +83,8 @@ async fn begin_session_of(
     Ok(begin_session(identity, tx, user, methods, former, context).await?)
 }
 
-/// Starts or renews the session of a user whose identity is proven, in a transaction that this function commits. `former` is the `sid`
-/// of the browser's previous session, which goes on or ends as in [`login`].
+/// Starts or renews the session of a user whose identity is proven, in a transaction that this function
+/// commits. `former` is the `sid` of the browser's previous session, which goes on or ends as in [`login`].
 pub(crate) async fn begin_session(
     identity: &Identity,
     tx: Tx,
@@ -131,8 +133,8 @@ async fn replace_session(
     sessions::start(tx, user_id, methods, lifetimes, context).await
 }
 
-/// Verifies the captcha, if one is required, and the credentials of a sign-in. Returns the stored credentials that they
-/// matched. If the hash of the right password is outdated, stores a new one.
+/// Verifies the captcha, if one is required, and the credentials of a sign-in. Returns the stored credentials
+/// that they matched. If the hash of the right password is outdated, stores a new one.
 async fn authenticate(
     identity: &Identity,
     request: SignInRequest<'_>,
@@ -165,7 +167,8 @@ async fn authenticate(
     stored
 }
 
-/// Stores a new hash of a right password if the present one is outdated. If this fails, the next sign-in tries again.
+/// Stores a new hash of a right password if the present one is outdated. If this fails, the next sign-in
+/// tries again.
 async fn renew_hash(identity: &Identity, password: Password, verified: &StoredCredentials) {
     let Some(stored) = &verified.password_hash else {
         return;

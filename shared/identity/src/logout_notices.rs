@@ -1,13 +1,13 @@
-//! The queue of logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0). The
-//! issuer sends them.
+//! The queue of logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout
+//! 1.0). The issuer sends them.
 
 use audit::outbox::Due;
 use foundation::clock::Timestamp;
 use storage::db::{Db, Error, Tx, change_in_batches};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions with this
-/// condition. Reads the tables `refresh_families` and `clients` too, which other modules own.
+/// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions
+/// with this condition. Reads the tables `refresh_families` and `clients` too, which other modules own.
 macro_rules! queue {
     ($condition:literal) => {
         concat!(
@@ -22,8 +22,8 @@ macro_rules! queue {
     };
 }
 
-/// The condition of the notices that wait after a failed attempt: the notice itself, unless another process claimed it
-/// meanwhile, and those of the client that are due.
+/// The condition of the notices that wait after a failed attempt: the notice itself, unless another process
+/// claimed it meanwhile, and those of the client that are due.
 macro_rules! failed {
     () => {
         "(id = $1 AND attempts = $2 OR client_id = $3 AND due_at <= $4)"
@@ -38,7 +38,8 @@ sql! {
     QUEUE_OF_SESSIONS_POSTGRES = queue!(
         "family.user_id = $1 AND family.session_id IN
          (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($3 AS JSON)) AS ids (value))");
-    // The most overdue notice of each client comes first, so that a client with many does not displace the others.
+    // The most overdue notice of each client comes first, so that a client with many does not displace the
+    // others.
     DUE = "SELECT id, due_at, client_id AS recipient FROM logout_notices WHERE due_at <= $1
            ORDER BY ROW_NUMBER() OVER (PARTITION BY client_id ORDER BY due_at, id), due_at, id LIMIT 100";
     CLAIM = "UPDATE logout_notices SET attempts = attempts + 1, due_at = $3 WHERE id = $1 AND due_at = $2
@@ -46,8 +47,8 @@ sql! {
     GIVE_UP = concat!(
         "DELETE FROM logout_notices WHERE id IN (SELECT id FROM logout_notices WHERE ", failed!(),
         " AND created_at <= $5 LIMIT $6)");
-    // A notice that was not tried itself inherits the number of attempts, so that the delays of a client that does not
-    // answer grow, whichever of its notices is tried.
+    // A notice that was not tried itself inherits the number of attempts, so that the delays of a client that
+    // does not answer grow, whichever of its notices is tried.
     POSTPONE = concat!(
         "UPDATE logout_notices SET due_at = $5, attempts = CASE WHEN attempts < $2 THEN $2 ELSE attempts END
          WHERE ", failed!());

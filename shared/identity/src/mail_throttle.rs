@@ -1,12 +1,12 @@
-//! Limits on the mails with a link, which clients request, per mailbox, per network and per domain. The mailbox may be a
-//! stranger's.
+//! Limits on the mails with a link, which clients request, per mailbox, per network and per domain. The
+//! mailbox may be a stranger's.
 //!
-//! A mailbox gets few links of all kinds together. Not all of them can confirm an address, because anybody may enter
-//! any address for their account: one is left for the owner who has to reset a password.
+//! A mailbox gets few links of all kinds together. Not all of them can confirm an address, because anybody
+//! may enter any address for their account: one is left for the owner who has to reset a password.
 //!
-//! Links that confirm an address go to recipients who are unknown, so that a domain gets a limited number of them, whoever requests them
-//! and however many addresses they make up. One network causes a tenth of them at most, so that it does not keep the mails of the others
-//! from a large provider.
+//! Links that confirm an address go to recipients who are unknown, so that a domain gets a limited number of
+//! them, whoever requests them and however many addresses they make up. One network causes a tenth of them at
+//! most, so that it does not keep the mails of the others from a large provider.
 
 use crate::services::Identity;
 use audit::mail::{Link, count_of_mailbox};
@@ -59,8 +59,9 @@ pub enum MailThrottled {
     Database(#[from] db::Error),
 }
 
-/// Counts a requested mail with this link, and returns whether it may be sent. Returns false if the mailbox reached a
-/// limit; the response must not reveal that. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
+/// Counts a requested mail with this link, and returns whether it may be sent. Returns false if the mailbox
+/// reached a limit; the response must not reveal that. Fails with [`MailThrottled::TooMany`] if the network
+/// reached its limit.
 pub(crate) async fn acquire(
     identity: &Identity,
     link: Link,

@@ -1,5 +1,5 @@
-//! Tokens in mailed links. A token proves that its bearer can read the mail of an address. Each has 256 random bits, is
-//! stored as a hash, and can be used once.
+//! Tokens in mailed links. A token proves that its bearer can read the mail of an address. Each has 256
+//! random bits, is stored as a hash, and can be used once.
 
 use crate::users::{User, UserRow};
 use foundation::clock::Timestamp;
@@ -13,8 +13,8 @@ use storage::{delete_expired, execute, fetch_optional, sql};
 sql! {
     INSERT = "INSERT INTO mailed_tokens (token_hash, purpose, user_id, email, email_key, created_at, expires_at)
               VALUES ($1, $2, $3, $4, $5, $6, $7)";
-    // Reads the table `users` too, which another module owns: whether a token confirms or changes the address depends
-    // on the account's current one.
+    // Reads the table `users` too, which another module owns: whether a token confirms or changes the address
+    // depends on the account's current one.
     FIND = "SELECT t.email AS mailed_to, t.email_key AS mailed_to_key, u.email_key AS current_key,
                    u.id, u.email, u.email_verified, u.role, u.created_at, u.updated_at
             FROM mailed_tokens t JOIN users u ON u.id = t.user_id
@@ -79,9 +79,10 @@ impl Purpose {
     }
 }
 
-/// Creates a token and returns it. Deletes the unused tokens that it supersedes: those of the same purpose that were
-/// mailed to this address (password reset) or belong to this user (e-mail verification). A token without a user is
-/// never valid. It is created because the response time would otherwise reveal whether an address has an account.
+/// Creates a token and returns it. Deletes the unused tokens that it supersedes: those of the same purpose
+/// that were mailed to this address (password reset) or belong to this user (e-mail verification). A token
+/// without a user is never valid. It is created because the response time would otherwise reveal whether an
+/// address has an account.
 pub(crate) async fn create(
     tx: &mut Tx,
     purpose: Purpose,
@@ -92,8 +93,8 @@ pub(crate) async fn create(
 ) -> Result<Secret, Error> {
     let token = random::token();
     let hash = token.hash();
-    // The foreign key makes the insert lock the user's row before the deletes lock tokens. Every change to a user locks
-    // in this order.
+    // The foreign key makes the insert lock the user's row before the deletes lock tokens. Every change to a
+    // user locks in this order.
     execute!(
         tx.on(),
         INSERT,
@@ -128,8 +129,9 @@ pub(crate) async fn create(
     Ok(token)
 }
 
-/// Returns the stored values of a token. Returns `None` if the token is unknown, of another purpose, used or expired,
-/// or if the account is disabled. A concurrent caller may find the same token, so the caller must also [`claim`] it.
+/// Returns the stored values of a token. Returns `None` if the token is unknown, of another purpose, used or
+/// expired, or if the account is disabled. A concurrent caller may find the same token, so the caller must
+/// also [`claim`] it.
 pub(crate) async fn find(
     db: &Db,
     purpose: Purpose,
@@ -146,8 +148,8 @@ pub(crate) async fn find(
     )
 }
 
-/// Marks a valid token as used. Returns true to only one of several concurrent callers, and false if the token is not
-/// valid.
+/// Marks a valid token as used. Returns true to only one of several concurrent callers, and false if the
+/// token is not valid.
 pub(crate) async fn claim(
     tx: &mut Tx,
     purpose: Purpose,

@@ -36,9 +36,10 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Verifies the password of the session's user, or the recent sign-in if `presented` is `None`, and starts an enrollment: stores a new
-/// pending TOTP seed and returns it for the user's authenticator app. [`confirm`] completes the enrollment. Fails with
-/// [`Error::AlreadyEnabled`] if two-step sign-in is on, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+/// Verifies the password of the session's user, or the recent sign-in if `presented` is `None`, and starts an
+/// enrollment: stores a new pending TOTP seed and returns it for the user's authenticator app. [`confirm`]
+/// completes the enrollment. Fails with [`Error::AlreadyEnabled`] if two-step sign-in is on, and with
+/// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn enroll(
     identity: &Identity,
     session: &Session,
@@ -73,10 +74,10 @@ pub async fn pending(
     Ok(totp::pending_enrollment(key, user.id, &user.email, &sealed)?)
 }
 
-/// Completes the pending enrollment if `otp` is a code of its seed. Returns new recovery codes, and the new `sid` of
-/// the caller's session. Ends every other session, and every refresh token and access token of the user. Fails with
-/// [`credential_check::Error::WrongCode`] if `otp` is wrong, with [`Error::NotEnabled`] if no enrollment is pending,
-/// and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+/// Completes the pending enrollment if `otp` is a code of its seed. Returns new recovery codes, and the new
+/// `sid` of the caller's session. Ends every other session, and every refresh token and access token of the
+/// user. Fails with [`credential_check::Error::WrongCode`] if `otp` is wrong, with [`Error::NotEnabled`] if
+/// no enrollment is pending, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn confirm(
     identity: &Identity,
     session: &Session,
@@ -115,10 +116,10 @@ pub async fn confirm(
     Ok((codes, sid))
 }
 
-/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and turns two-step sign-in off. Returns the new `sid`
-/// of the caller's session. Ends every other session, and every refresh token and access token of the user. Fails with
-/// [`Error::NotEnabled`] if two-step sign-in is off already, and with [`credential_check::Error::SignedOut`] if the session ended
-/// meanwhile.
+/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and turns two-step
+/// sign-in off. Returns the new `sid` of the caller's session. Ends every other session, and every refresh
+/// token and access token of the user. Fails with [`Error::NotEnabled`] if two-step sign-in is off already,
+/// and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn disable(
     identity: &Identity,
     session: &Session,
@@ -145,8 +146,8 @@ pub async fn disable(
     Ok(sid)
 }
 
-/// Turns two-step sign-in off without verifying credentials, and mails the user a notice. Returns whether it was on. The caller signs the
-/// user out everywhere.
+/// Turns two-step sign-in off without verifying credentials, and mails the user a notice. Returns whether it
+/// was on. The caller signs the user out everywhere.
 pub(crate) async fn remove(
     tx: &mut Tx,
     mails: &Mails,

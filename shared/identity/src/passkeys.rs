@@ -1,4 +1,5 @@
-//! Passkeys: key pairs of Web Authentication, with which users sign in in place of the password and the one-time code.
+//! Passkeys: key pairs of Web Authentication, with which users sign in in place of the password and the
+//! one-time code.
 
 mod answer;
 mod assertion;
@@ -43,8 +44,8 @@ macro_rules! columns {
 
 sql! {
     LIST = concat!("SELECT ", columns!(), " FROM passkeys WHERE user_id = $1 ORDER BY id");
-    // Returns the number of passkeys that the user had before. `id + 0` is compared in place of `id`, so that PostgreSQL finds the passkeys
-    // by their user.
+    // Returns the number of passkeys that the user had before. `id + 0` is compared in place of `id`, so that
+    // PostgreSQL finds the passkeys by their user.
     INSERT = "INSERT INTO passkeys (user_id, credential_id, credential, name, is_synced, created_at, challenged_at)
               VALUES ($1, $2, $3, $4, $5, $6, $7)
               RETURNING id, (SELECT COUNT(*) FROM passkeys AS former WHERE former.user_id = $1 AND former.id + 0 < passkeys.id) AS former";
@@ -85,11 +86,12 @@ pub struct Passkey {
 /// The reason why a passkey was not added, used or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The challenge is over ten minutes old, is not one of this installation, browser or user, or is not later than the last one that the
-    /// passkey answered.
+    /// The challenge is over ten minutes old, is not one of this installation, browser or user, or is not
+    /// later than the last one that the passkey answered.
     #[error("the challenge has expired or was answered already")]
     Stale,
-    /// The answer of the authenticator is malformed, or does not fit the challenge, the origin or the stored passkey.
+    /// The answer of the authenticator is malformed, or does not fit the challenge, the origin or the stored
+    /// passkey.
     #[error("the answer of the authenticator was refused: {0}")]
     Refused(#[from] WebauthnError),
     /// A part of the answer is larger than an authenticator makes it.
@@ -148,8 +150,8 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<Passkey>, db::Error> {
     fetch_all!(db.reader(), Passkey, LIST, user_id)
 }
 
-/// Returns whether the pages offer a passkey to the user of this session: the latest sign-in is recent and was not with a passkey, and the
-/// user has no passkey yet.
+/// Returns whether the pages offer a passkey to the user of this session: the latest sign-in is recent and
+/// was not with a passkey, and the user has no passkey yet.
 pub async fn should_be_offered(db: &Db, session: &Session, now: Timestamp) -> Result<bool, db::Error> {
     if session.methods == AuthenticationMethods::Passkey || !session.has_recent_sign_in(now) {
         return Ok(false);
@@ -158,8 +160,8 @@ pub async fn should_be_offered(db: &Db, session: &Session, now: Timestamp) -> Re
     Ok(any.is_none())
 }
 
-/// Renames a passkey of the session's user, and returns it. Returns `None`, without effect, if the user has none with this id. Fails with
-/// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+/// Renames a passkey of the session's user, and returns it. Returns `None`, without effect, if the user has
+/// none with this id. Fails with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
 pub async fn rename(
     identity: &Identity,
     session: &Session,
@@ -168,7 +170,8 @@ pub async fn rename(
     context: &RequestContext,
 ) -> Result<Option<Passkey>, credential_check::Error> {
     let mut tx = identity.db.begin().await?;
-    // The rows of the user, the session and the passkey are locked in the order of a sign-in, so that two requests do not wait for each other.
+    // The rows of the user, the session and the passkey are locked in the order of a sign-in, so that two
+    // requests do not wait for each other.
     let (user_id, epoch) = (session.user.id, session.authority().epoch);
     let user = users::lock_in_epoch(&mut tx, user_id, epoch).await?;
     user.ok_or(credential_check::Error::SignedOut)?;
@@ -178,9 +181,10 @@ pub async fn rename(
     Ok(renamed)
 }
 
-/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and removes a passkey. Ends every other session, and
-/// every refresh token and access token of the user: somebody else who had the passkey may have signed in with it. Fails with
-/// [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and removes a passkey.
+/// Ends every other session, and every refresh token and access token of the user: somebody else who had the
+/// passkey may have signed in with it. Fails with [`credential_check::Error::SignedOut`] if the session ended
+/// meanwhile.
 pub async fn remove(
     identity: &Identity,
     session: &Session,
@@ -228,9 +232,9 @@ pub(crate) async fn delete_all(
     Ok(true)
 }
 
-/// Inserts a passkey that answered a challenge of the time `challenged_at`, and returns its id. The caller has locked the user's row, and
-/// rolls back if this fails. Fails with [`Error::TooMany`] if the user has 20 passkeys, and with [`Error::AlreadyAdded`] if a user has this
-/// one.
+/// Inserts a passkey that answered a challenge of the time `challenged_at`, and returns its id. The caller
+/// has locked the user's row, and rolls back if this fails. Fails with [`Error::TooMany`] if the user has 20
+/// passkeys, and with [`Error::AlreadyAdded`] if a user has this one.
 async fn insert(
     tx: &mut Tx,
     user_id: i64,
@@ -265,8 +269,9 @@ async fn find(db: &Db, credential_id: &[u8]) -> Result<Option<Stored>, db::Error
     fetch_optional!(db.reader(), Stored, FIND, credential_id)
 }
 
-/// Stores the passkey after its answer to the challenge of the time `challenged_at`. Returns false, without effect, if it answered this
-/// challenge or a later one before, or if it was used or removed since `stored` was read.
+/// Stores the passkey after its answer to the challenge of the time `challenged_at`. Returns false, without
+/// effect, if it answered this challenge or a later one before, or if it was used or removed since `stored`
+/// was read.
 async fn claim(
     tx: &mut Tx,
     stored: &Stored,

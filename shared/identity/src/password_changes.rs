@@ -35,10 +35,11 @@ impl From<db::Error> for RemovalError {
     }
 }
 
-/// Verifies the current password of a session's user, or the recent sign-in if `current` is `None`, and sets the password `new`. Requires
-/// no one-time code. Ends every session, refresh token and access token of the user, including this session, and mails the user a notice.
-/// Fails with [`credential_check::Error::WrongCredentials`] if `current` is wrong or the credentials change meanwhile, and with
-/// [`credential_check::Error::SignedOut`] if the session ends meanwhile.
+/// Verifies the current password of a session's user, or the recent sign-in if `current` is `None`, and sets
+/// the password `new`. Requires no one-time code. Ends every session, refresh token and access token of the
+/// user, including this session, and mails the user a notice. Fails with
+/// [`credential_check::Error::WrongCredentials`] if `current` is wrong or the credentials change meanwhile,
+/// and with [`credential_check::Error::SignedOut`] if the session ends meanwhile.
 pub async fn change_password(
     identity: &Identity,
     session: &Session,
@@ -66,15 +67,16 @@ pub async fn change_password(
     Ok(tx.commit().await?)
 }
 
-/// Returns whether the user may [remove the password](remove_password). The sign-in with a passkey shows that the passkey works, and the
-/// confirmed address can receive a reset if all passkeys are lost.
+/// Returns whether the user may [remove the password](remove_password). The sign-in with a passkey shows that
+/// the passkey works, and the confirmed address can receive a reset if all passkeys are lost.
 pub fn can_remove_password(session: &Session) -> bool {
     session.methods == AuthenticationMethods::Passkey && session.user.email_verified
 }
 
-/// Removes the password of a session's user, so that passkeys alone sign in. Requires a recent sign-in with a passkey. Ends every other
-/// session, and every refresh token and access token of the user, and mails the user a notice. Returns the new `sid` of the session. Fails
-/// with [`RemovalError::NoPassword`] if there is none, and with [`RemovalError::NotReady`] unless [`can_remove_password`] holds.
+/// Removes the password of a session's user, so that passkeys alone sign in. Requires a recent sign-in with a
+/// passkey. Ends every other session, and every refresh token and access token of the user, and mails the
+/// user a notice. Returns the new `sid` of the session. Fails with [`RemovalError::NoPassword`] if there is
+/// none, and with [`RemovalError::NotReady`] unless [`can_remove_password`] holds.
 pub async fn remove_password(
     identity: &Identity,
     session: &Session,

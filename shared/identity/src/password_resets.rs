@@ -21,8 +21,8 @@ use storage::db::{self, Tx};
 /// The reason why no password was set.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is unknown, used, superseded or expired, or the account was disabled or changed its address meanwhile.
-    /// One error covers all of these cases, so that it reveals nothing.
+    /// The token is unknown, used, superseded or expired, or the account was disabled or changed its address
+    /// meanwhile. One error covers all of these cases, so that it reveals nothing.
     #[error("the link is invalid, used or expired; request a new one")]
     TokenInvalid,
     /// The password resembles the address of the account.
@@ -36,9 +36,10 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Mails a reset link to the enabled account with this address, if there is one. Neither the result nor the time
-/// reveals whether there is one: for other addresses the same rows are written, without a recipient. Sends nothing and
-/// succeeds if the mailbox reached its limit. Fails with [`MailThrottled::TooMany`] if the network reached its limit.
+/// Mails a reset link to the enabled account with this address, if there is one. Neither the result nor the
+/// time reveals whether there is one: for other addresses the same rows are written, without a recipient.
+/// Sends nothing and succeeds if the mailbox reached its limit. Fails with [`MailThrottled::TooMany`] if the
+/// network reached its limit.
 pub async fn request(
     identity: &Identity,
     email: &Email,
@@ -70,8 +71,8 @@ pub async fn request(
     Ok(())
 }
 
-/// Returns the account whose password [`confirm`] would set with this token, and the address to which it was mailed. Returns `None` if the
-/// token is not valid.
+/// Returns the account whose password [`confirm`] would set with this token, and the address to which it was
+/// mailed. Returns `None` if the token is not valid.
 pub async fn find(
     identity: &Identity,
     token: &Secret,
@@ -80,11 +81,12 @@ pub async fn find(
     mailed_tokens::find(&identity.db, Purpose::PasswordReset, token, now).await
 }
 
-/// Sets the password of the account for which the token was mailed, ends every session, refresh token and access token of the user, removes
-/// the user's passkeys, ends the account's lockouts, and mails the user a notice. Starts no session. Two-step sign-in stays on, unless the
-/// address was not verified before: then somebody else may have set the account up, and the bearer of the token takes it over without their
-/// second factor and their apps. Fails with [`Error::TokenInvalid`] if the token is not valid, and with [`Error::Flawed`] if the password
-/// resembles the address. A failure does not use up the token.
+/// Sets the password of the account for which the token was mailed, ends every session, refresh token and
+/// access token of the user, removes the user's passkeys, ends the account's lockouts, and mails the user a
+/// notice. Starts no session. Two-step sign-in stays on, unless the address was not verified before: then
+/// somebody else may have set the account up, and the bearer of the token takes it over without their second
+/// factor and their apps. Fails with [`Error::TokenInvalid`] if the token is not valid, and with
+/// [`Error::Flawed`] if the password resembles the address. A failure does not use up the token.
 pub async fn confirm(
     identity: &Identity,
     token: &Secret,
@@ -128,8 +130,8 @@ pub async fn confirm(
     Ok(tx.commit().await?)
 }
 
-/// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the exchange of an
-/// authorization code locks them before the consents.
+/// Removes the second factor of a user and disconnects all apps. Ends the sessions first, because the
+/// exchange of an authorization code locks them before the consents.
 async fn remove_former_access(tx: &mut Tx, user_id: i64, context: &RequestContext) -> Result<(), db::Error> {
     sessions::end_all(tx, user_id, None, EndReason::PasswordReset, context.now).await?;
     consents::delete_all(tx, user_id).await?;

@@ -29,10 +29,12 @@ use verification::Verification;
 pub const MAX_LENGTH: usize = 128;
 /// The smallest minimum length of new passwords that can be configured, in characters.
 pub const MIN_LENGTH: usize = 8;
-/// The longest time that a request waits for a hashing permit, which the factor of [`time_limits`] multiplies.
+/// The longest time that a request waits for a hashing permit, which the factor of [`time_limits`]
+/// multiplies.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Returns the OpenAPI schema of a new password. Its minimum length is [`MIN_LENGTH`], which a setting can raise.
+/// Returns the OpenAPI schema of a new password. Its minimum length is [`MIN_LENGTH`], which a setting can
+/// raise.
 pub fn new_password_schema() -> Object {
     schema::text(
         MIN_LENGTH,
@@ -98,15 +100,15 @@ impl Passwords {
         self.min_length
     }
 
-    /// Parses a new password, which must have between the policy's minimum length and [`MAX_LENGTH`] characters and
-    /// must not be a common password. There are no composition rules (NIST SP 800-63B §3.1.1.2). If the
-    /// account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
+    /// Parses a new password, which must have between the policy's minimum length and [`MAX_LENGTH`]
+    /// characters and must not be a common password. There are no composition rules (NIST SP 800-63B
+    /// §3.1.1.2). If the account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
     pub fn parse_new(&self, text: &str) -> Result<Password, PasswordFlaw> {
         self.parse_new_for(text, "")
     }
 
-    /// Parses a new password of the account with this e-mail, like [`parse_new`](Self::parse_new), and also refuses
-    /// passwords that resemble the e-mail.
+    /// Parses a new password of the account with this e-mail, like [`parse_new`](Self::parse_new), and also
+    /// refuses passwords that resemble the e-mail.
     pub fn parse_new_for(&self, text: &str, email: &str) -> Result<Password, PasswordFlaw> {
         let password = Password::parse(text)?;
         if password.0.chars().count() < self.min_length {
@@ -116,13 +118,14 @@ impl Passwords {
         Ok(password)
     }
 
-    /// Fails if a password is easy to guess, also because it resembles this e-mail, which became known after the password was parsed.
+    /// Fails if a password is easy to guess, also because it resembles this e-mail, which became known after
+    /// the password was parsed.
     pub(crate) fn check_against_email(&self, password: &Password, email: &str) -> Result<(), PasswordFlaw> {
         self.block_list.flaw(&password.0, email).map_or(Ok(()), Err)
     }
 
-    /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no permit
-    /// becomes free within a second.
+    /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no
+    /// permit becomes free within a second.
     pub async fn hash(&self, password: Password) -> Result<String, Error> {
         self.hash_under(&self.permits, password).await
     }
@@ -150,9 +153,9 @@ impl Passwords {
         .await
     }
 
-    /// Returns a new hash of a verified password if the stored hash was imported or has a lower cost than the current
-    /// policy, otherwise `None`. Returns `None` also if hashing fails, because the next sign-in tries again, and for a password of
-    /// which an imported hash proves only the beginning.
+    /// Returns a new hash of a verified password if the stored hash was imported or has a lower cost than the
+    /// current policy, otherwise `None`. Returns `None` also if hashing fails, because the next sign-in tries
+    /// again, and for a password of which an imported hash proves only the beginning.
     pub async fn rehash_if_outdated(&self, password: Password, stored: &str) -> Option<String> {
         if imported::is_bcrypt_hash(stored) {
             return match password.0.len() <= imported::MAX_BYTES {
@@ -168,10 +171,10 @@ impl Passwords {
         }
     }
 
-    /// Returns whether the password matches the stored hash, which is `None` if there is no account. `imported_cost` is
-    /// the highest cost of all imported hashes. Computes hashes of the same cost in all cases, so that an unknown
-    /// e-mail takes as long as a wrong password. Fails with [`Error::Overloaded`] if no permit becomes free within a
-    /// second, and with [`Error::Failed`] if the stored hash is malformed.
+    /// Returns whether the password matches the stored hash, which is `None` if there is no account.
+    /// `imported_cost` is the highest cost of all imported hashes. Computes hashes of the same cost in all
+    /// cases, so that an unknown e-mail takes as long as a wrong password. Fails with [`Error::Overloaded`]
+    /// if no permit becomes free within a second, and with [`Error::Failed`] if the stored hash is malformed.
     pub async fn verify(
         &self,
         password: Password,
@@ -185,8 +188,9 @@ impl Passwords {
         .await
     }
 
-    /// Runs `work` on a hashing thread. The permit moves to the thread, so that a canceled request does not free the
-    /// permit while the computation continues. There are never more threads than permits, those of sign-ups included.
+    /// Runs `work` on a hashing thread. The permit moves to the thread, so that a canceled request does not
+    /// free the permit while the computation continues. There are never more threads than permits, those of
+    /// sign-ups included.
     async fn run<T: Send + 'static>(
         &self,
         permits: &Arc<Semaphore>,

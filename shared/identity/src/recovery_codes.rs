@@ -1,4 +1,5 @@
-//! Recovery codes, which a user who lost their authenticator app enters in place of a one-time code. Each works once.
+//! Recovery codes, which a user who lost their authenticator app enters in place of a one-time code. Each
+//! works once.
 
 use aws_lc_rs::hmac;
 use base32::Alphabet;
@@ -26,8 +27,8 @@ const CODE_LEN: usize = 10;
 pub(crate) struct Code([u8; CODE_LEN]);
 
 impl Code {
-    /// Parses a code as typed, without blanks and hyphens: in either case, O for 0, and I or L for 1. Returns `None` if the text is
-    /// not a recovery code.
+    /// Parses a code as typed, without blanks and hyphens: in either case, O for 0, and I or L for 1. Returns
+    /// `None` if the text is not a recovery code.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let has_code_length = text.len() == CODE_LEN * 8 / 5;
         let bytes = base32::decode(Alphabet::Crockford, text).filter(|_| has_code_length)?;
@@ -63,8 +64,8 @@ pub(crate) async fn replace_all(tx: &mut Tx, key: &SealingKey, user_id: i64) -> 
     Ok(codes)
 }
 
-/// Marks a code as used and returns the number of unused codes that are left. Returns `None` if the user has no unused
-/// code with this value.
+/// Marks a code as used and returns the number of unused codes that are left. Returns `None` if the user has
+/// no unused code with this value.
 pub(crate) async fn claim(
     tx: &mut Tx,
     key: &SealingKey,

@@ -1,4 +1,5 @@
-//! State that a browser keeps between two requests. It is sealed under the account key, so that nobody else reads or changes it.
+//! State that a browser keeps between two requests. It is sealed under the account key, so that nobody else
+//! reads or changes it.
 
 use foundation::sealing::SealingKey;
 use foundation::secret::{self, Secret};
@@ -11,7 +12,8 @@ pub(crate) fn seal(key: &SealingKey, name: &str, value: &impl Serialize) -> Secr
     Secret::new(secret::encode(&key.seal(name, &text)))
 }
 
-/// Returns the value of a text. Returns `None` if the text was sealed under another key or name, or was altered.
+/// Returns the value of a text. Returns `None` if the text was sealed under another key or name, or was
+/// altered.
 pub(crate) fn open<T: DeserializeOwned>(key: &SealingKey, name: &str, text: &str) -> Option<T> {
     let text = key.open(name, &secret::decode(text)?).ok()?;
     serde_json::from_slice(&text).ok()

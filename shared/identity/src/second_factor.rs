@@ -19,16 +19,18 @@ foundation::schema! {
     Otp = schema::text(1, MAX_LENGTH, schema::WITHOUT_NUL, "A code of the authenticator app, or a recovery code.");
 }
 
-/// Characters that people type or copy inside of codes, besides white space: hyphens, dashes, and spaces without width.
+/// Characters that people type or copy inside of codes, besides white space: hyphens, dashes, and spaces
+/// without width.
 const SEPARATORS: &str = "-\u{ad}\u{200b}\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2212}\u{feff}";
 
-/// A one-time code or a recovery code, without the blanks and hyphens that were typed. `Debug` does not print it.
+/// A one-time code or a recovery code, without the blanks and hyphens that were typed. `Debug` does not print
+/// it.
 #[derive(Clone, Debug)]
 pub struct Otp(Secret);
 
 impl Otp {
-    /// Parses a code of 1 to 64 characters. The error continues a sentence that begins with the field's name, such as
-    /// "is empty".
+    /// Parses a code of 1 to 64 characters. The error continues a sentence that begins with the field's name,
+    /// such as "is empty".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         match text.chars().count() {
             0 => Err("is empty"),
@@ -64,8 +66,8 @@ pub async fn is_enabled(db: &Db, user_id: i64) -> Result<bool, db::Error> {
     Ok(totp::find_confirmed(db, user_id).await?.is_some())
 }
 
-/// Verifies a one-time code or a recovery code and marks it as used. Returns whether the code was valid and unused. If
-/// it is a recovery code, records an event and mails the user a notice.
+/// Verifies a one-time code or a recovery code and marks it as used. Returns whether the code was valid and
+/// unused. If it is a recovery code, records an event and mails the user a notice.
 pub(crate) async fn consume(
     identity: &Identity,
     user: &StoredCredentials,

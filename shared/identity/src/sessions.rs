@@ -23,8 +23,8 @@ use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
 
 sql! {
-    // Returns whether the user has more sessions than the maximum. `id + 0` is compared in place of `id`, so that PostgreSQL finds the
-    // sessions by their user.
+    // Returns whether the user has more sessions than the maximum. `id + 0` is compared in place of `id`, so
+    // that PostgreSQL finds the sessions by their user.
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
               RETURNING id, EXISTS (SELECT 1 FROM sessions AS former WHERE former.user_id = $2 AND former.id + 0 < sessions.id
@@ -43,18 +43,19 @@ sql! {
     PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
 
-/// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a tenth of
-/// the idle lifetime is shorter, that applies instead.
+/// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a
+/// tenth of the idle lifetime is shorter, that applies instead.
 const LAST_SEEN_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The longest time that a request waits for the update of `last_seen_at`, which the factor of [`time_limits`] multiplies.
+/// The longest time that a request waits for the update of `last_seen_at`, which the factor of
+/// [`time_limits`] multiplies.
 const LAST_SEEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The longest time for which a sign-in takes the place of the credentials in a sensitive change.
 const RECENT_SIGN_IN: Duration = Duration::from_secs(10 * 60);
 
-/// The largest number of sessions of a user. It bounds the cost of ending all of them, which a change of the password does: somebody
-/// who knows the password could otherwise prevent the change by very many sign-ins.
+/// The largest number of sessions of a user. It bounds the cost of ending all of them, which a change of the
+/// password does: somebody who knows the password could otherwise prevent the change by very many sign-ins.
 const MAX_PER_USER: i64 = 100;
 
 /// A live session and its user.
@@ -114,8 +115,9 @@ impl Session {
     }
 }
 
-/// Starts a session of a user who signed in by these methods just now. If the user has more than 100 now, ends the one that has been
-/// unused for the longest time. Returns the new `sid`. The caller has locked the user's row.
+/// Starts a session of a user who signed in by these methods just now. If the user has more than 100 now,
+/// ends the one that has been unused for the longest time. Returns the new `sid`. The caller has locked the
+/// user's row.
 pub async fn start(
     tx: &mut RevokingTx,
     user_id: i64,
@@ -136,10 +138,11 @@ pub async fn start(
     Ok(sid)
 }
 
-/// Renews the session with the `sid` `former` if it is one of this user, who signed in again by these methods just now: it gets
-/// a new `sid`, which this function returns, and the lifetime of a new session. The former `sid` ends. The id stays, and with it
-/// the codes and the refresh families, which live on although the session was unused for too long. Returns `None`, without effect, if
-/// there is no such session; of several concurrent calls, one renews it.
+/// Renews the session with the `sid` `former` if it is one of this user, who signed in again by these methods
+/// just now: it gets a new `sid`, which this function returns, and the lifetime of a new session. The former
+/// `sid` ends. The id stays, and with it the codes and the refresh families, which live on although the
+/// session was unused for too long. Returns `None`, without effect, if there is no such session; of several
+/// concurrent calls, one renews it.
 pub(crate) async fn renew(
     tx: &mut Tx,
     former: &Secret,
@@ -164,9 +167,9 @@ pub(crate) async fn renew(
     Ok((renewed == 1).then_some(sid))
 }
 
-/// Starts a session in the place of one that ends in this transaction. Returns its new `sid`. The sign-in remains that
-/// of the former session, and so does the end of the absolute lifetime; `methods` are those that the user has used by
-/// now.
+/// Starts a session in the place of one that ends in this transaction. Returns its new `sid`. The sign-in
+/// remains that of the former session, and so does the end of the absolute lifetime; `methods` are those that
+/// the user has used by now.
 pub(crate) async fn replace(
     tx: &mut Tx,
     former: &Session,
@@ -207,8 +210,8 @@ async fn insert(
     Ok((sid, inserted))
 }
 
-/// Returns the live session with this `sid`, and updates the time of its last use. Returns `None` if there is no such
-/// session, if its idle or absolute lifetime ended, or if its user is disabled.
+/// Returns the live session with this `sid`, and updates the time of its last use. Returns `None` if there is
+/// no such session, if its idle or absolute lifetime ended, or if its user is disabled.
 pub async fn find(
     db: &Db,
     sid: &Secret,
@@ -243,8 +246,9 @@ async fn update_last_seen(db: Db, id: i64, now: Timestamp) {
     let _ = tokio::time::timeout(time_limits::multiplied(LAST_SEEN_TIMEOUT), update).await;
 }
 
-/// Locks the row of a session until the transaction ends. Returns whether it still exists, is within its absolute lifetime, and has not been
-/// renewed since `signed_in_at` by another sign-in, which ends the `sid` by which it was found.
+/// Locks the row of a session until the transaction ends. Returns whether it still exists, is within its
+/// absolute lifetime, and has not been renewed since `signed_in_at` by another sign-in, which ends the `sid`
+/// by which it was found.
 pub(crate) async fn lock(
     tx: &mut Tx,
     id: i64,

@@ -35,7 +35,8 @@ pub struct AccountKeySettings {
 /// The setting of sign-up.
 #[derive(Args, Clone, Debug)]
 pub struct SignUpSettings {
-    /// Whether users can create accounts, on the page `/signup` and by the API. If not, only administrators create them.
+    /// Whether users can create accounts, on the page `/signup` and by the API. If not, only administrators
+    /// create them.
     #[arg(
         long,
         env = "LATCHKEY_SIGN_UP",
@@ -82,8 +83,8 @@ pub struct MailedLinkSettings {
           value_parser = parse_duration)]
     pub email_link_lifetime: Duration,
 
-    /// The largest number of mails an hour that confirm addresses of one domain, of which one network causes a tenth at most. Further ones
-    /// are not sent, and their users can request them later.
+    /// The largest number of mails an hour that confirm addresses of one domain, of which one network causes
+    /// a tenth at most. Further ones are not sent, and their users can request them later.
     #[arg(long, env = "LATCHKEY_CONFIRMATIONS_PER_DOMAIN", global = true, default_value_t = 300, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub confirmations_per_domain: usize,
@@ -115,8 +116,8 @@ pub struct PasswordSettings {
 }
 
 impl AccountKeySettings {
-    /// Returns the account key, or `None` if neither setting is set. Fails if both are set, the file cannot be read, or
-    /// the key is malformed.
+    /// Returns the account key, or `None` if neither setting is set. Fails if both are set, the file cannot
+    /// be read, or the key is malformed.
     pub fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         read_key(
             "ACCOUNT_KEY",
@@ -125,8 +126,8 @@ impl AccountKeySettings {
         )
     }
 
-    /// Returns the account key, for programs that do not generate one. Fails like [`read`](Self::read), and if neither
-    /// setting is set.
+    /// Returns the account key, for programs that do not generate one. Fails like [`read`](Self::read), and
+    /// if neither setting is set.
     pub fn required(&self) -> Result<SealingKey, InvalidSetting> {
         self.read()?.ok_or_else(|| {
             InvalidSetting(
@@ -169,8 +170,8 @@ impl MailedLinkSettings {
 }
 
 impl PasswordSettings {
-    /// Returns the minimum length of new passwords and the cost of hashing. By default, as many hashes are computed at
-    /// once as there are cores.
+    /// Returns the minimum length of new passwords and the cost of hashing. By default, as many hashes are
+    /// computed at once as there are cores.
     pub fn policy(&self) -> passwords::Policy {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         passwords::Policy {

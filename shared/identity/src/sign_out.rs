@@ -9,9 +9,9 @@ use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use storage::db::Error;
 
-/// Ends every session, refresh token and access token of a user for this reason, every unused mailed link and every sign-in in
-/// progress. Called by every change of the password, the second factor, the address or the role, when an account is
-/// disabled or deleted, and when an administrator signs the user out.
+/// Ends every session, refresh token and access token of a user for this reason, every unused mailed link and
+/// every sign-in in progress. Called by every change of the password, the second factor, the address or the
+/// role, when an account is disabled or deleted, and when an administrator signs the user out.
 pub(crate) async fn sign_out_everywhere(
     tx: &mut RevokingTx,
     user_id: i64,
@@ -21,9 +21,9 @@ pub(crate) async fn sign_out_everywhere(
     sign_out(tx, user_id, None, reason, context).await
 }
 
-/// Signs the user of this session out everywhere, as [`sign_out_everywhere`] does, after a change that the user made in it and that the
-/// sign-in page of other browsers ascribes to another device. If the browser of this session does not receive the answer, its sign-in page
-/// says that the change was made there.
+/// Signs the user of this session out everywhere, as [`sign_out_everywhere`] does, after a change that the
+/// user made in it and that the sign-in page of other browsers ascribes to another device. If the browser of
+/// this session does not receive the answer, its sign-in page says that the change was made there.
 pub(crate) async fn sign_out_after_change(
     tx: &mut RevokingTx,
     session: &Session,

@@ -42,9 +42,9 @@ impl From<db::Error> for Error {
     }
 }
 
-/// Creates an account with the role `user` and mails a link that confirms its e-mail address. Fails if the address
-/// belongs to another account, with [`Error::TooMany`] if the client's network reached its limit, and with [`Error::Off`] if only
-/// administrators create accounts.
+/// Creates an account with the role `user` and mails a link that confirms its e-mail address. Fails if the
+/// address belongs to another account, with [`Error::TooMany`] if the client's network reached its limit, and
+/// with [`Error::Off`] if only administrators create accounts.
 pub async fn sign_up(
     identity: &Identity,
     email: Email,
@@ -56,7 +56,8 @@ pub async fn sign_up(
     Ok(user)
 }
 
-/// Creates an account like [`sign_up`] and signs in. `former` is the `sid` of the browser's previous session, which ends.
+/// Creates an account like [`sign_up`] and signs in. `former` is the `sid` of the browser's previous session,
+/// which ends.
 pub async fn sign_up_and_in(
     identity: &Identity,
     email: Email,

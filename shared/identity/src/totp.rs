@@ -1,6 +1,6 @@
-//! Time-based one-time passwords (RFC 6238) with the parameters that authenticator apps share: HMAC-SHA-1, six digits,
-//! steps of 30 s, one step of drift either way. The seeds are sealed under the account key, which is not in the
-//! database.
+//! Time-based one-time passwords (RFC 6238) with the parameters that authenticator apps share: HMAC-SHA-1,
+//! six digits, steps of 30 s, one step of drift either way. The seeds are sealed under the account key, which
+//! is not in the database.
 
 use foundation::clock::Timestamp;
 use foundation::random;
@@ -32,7 +32,8 @@ const PENDING_LIFETIME: Duration = Duration::from_hours(1);
 /// The issuer that authenticator apps display.
 const ISSUER: &str = "Latchkey";
 
-/// A new TOTP seed, for the user's authenticator app. It is returned until a first code completes the enrollment.
+/// A new TOTP seed, for the user's authenticator app. It is returned until a first code completes the
+/// enrollment.
 #[derive(Debug)]
 pub struct Enrollment {
     /// The seed in base32.
@@ -45,7 +46,8 @@ pub struct Enrollment {
 #[derive(Clone, Debug)]
 pub(crate) struct SealedSeed(Vec<u8>);
 
-/// Stores a new pending seed, which replaces any other pending one. Returns `None` if a confirmed seed exists.
+/// Stores a new pending seed, which replaces any other pending one. Returns `None` if a confirmed seed
+/// exists.
 pub(crate) async fn begin_enrollment(
     tx: &mut Tx,
     key: &SealingKey,
@@ -68,8 +70,8 @@ pub(crate) async fn find_pending(db: &Db, user_id: i64, now: Timestamp) -> Resul
     Ok(row.map(|(sealed,)| SealedSeed(sealed)))
 }
 
-/// Returns a pending seed of the user with this address for the authenticator app again. Fails if the seed was sealed under
-/// another key.
+/// Returns a pending seed of the user with this address for the authenticator app again. Fails if the seed
+/// was sealed under another key.
 pub(crate) fn pending_enrollment(
     key: &SealingKey,
     user_id: i64,
@@ -86,8 +88,8 @@ pub(crate) async fn find_confirmed(db: &Db, user_id: i64) -> Result<Option<Seale
     Ok(row.map(|(sealed,)| SealedSeed(sealed)))
 }
 
-/// Returns the time step whose code is `code`, if it is the step of `now` or one of its neighbors. Fails if the seed
-/// was sealed under another key.
+/// Returns the time step whose code is `code`, if it is the step of `now` or one of its neighbors. Fails if
+/// the seed was sealed under another key.
 pub(crate) fn matching_step(
     key: &SealingKey,
     user_id: i64,
@@ -99,8 +101,8 @@ pub(crate) fn matching_step(
     Ok(step_of_code(&seed, code, now))
 }
 
-/// Confirms a pending seed and marks the time step of its first code as used. Returns whether the seed was still
-/// pending.
+/// Confirms a pending seed and marks the time step of its first code as used. Returns whether the seed was
+/// still pending.
 pub(crate) async fn confirm(
     tx: &mut Tx,
     user_id: i64,
@@ -111,8 +113,8 @@ pub(crate) async fn confirm(
     Ok(execute!(tx.on(), CONFIRM, user_id, sealed.0.as_slice(), now, step)? == 1)
 }
 
-/// Marks a time step as used. Returns false if this step or a later one was used before, or if the seed was replaced or
-/// deleted meanwhile.
+/// Marks a time step as used. Returns false if this step or a later one was used before, or if the seed was
+/// replaced or deleted meanwhile.
 pub(crate) async fn claim_step(db: &Db, user_id: i64, sealed: &SealedSeed, step: i64) -> Result<bool, Error> {
     Ok(execute!(db.writer(), CLAIM_STEP, user_id, sealed.0.as_slice(), step)? == 1)
 }

@@ -38,7 +38,8 @@ sql! {
     UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND epoch = $2";
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND epoch = $2";
-    // Reads the table `passkeys` too, which another module owns, so that no user is left without a way to sign in.
+    // Reads the table `passkeys` too, which another module owns, so that no user is left without a way to
+    // sign in.
     REMOVE_PASSWORD = "UPDATE users SET password_hash = NULL, password_change_required = FALSE, updated_at = $2
                        WHERE id = $1 AND email_verified AND EXISTS (
                            SELECT 1 FROM passkeys WHERE passkeys.user_id = $1 AND passkeys.last_used_at IS NOT NULL)";
@@ -139,22 +140,23 @@ pub async fn has_administrator(db: &Db) -> Result<bool, db::Error> {
     Ok(fetch_optional!(db.reader(), (i64,), FIND_ADMIN)?.is_some())
 }
 
-/// Locks the user's row until the transaction ends, and returns the user. Returns `None` if the account is disabled or its credentials are
-/// no longer the verified ones. If not, a session that starts in this transaction cannot outlive a concurrent change of the
-/// password.
+/// Locks the user's row until the transaction ends, and returns the user. Returns `None` if the account is
+/// disabled or its credentials are no longer the verified ones. If not, a session that starts in this
+/// transaction cannot outlive a concurrent change of the password.
 pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<Option<User>, db::Error> {
     lock_in_epoch(tx, verified.id, verified.epoch).await
 }
 
-/// Locks the user's row until the transaction ends, and returns the user. Returns `None` if the account is disabled or the epoch has
-/// ended. If not, a refresh family of this epoch that is created in this transaction ends with the epoch.
+/// Locks the user's row until the transaction ends, and returns the user. Returns `None` if the account is
+/// disabled or the epoch has ended. If not, a refresh family of this epoch that is created in this
+/// transaction ends with the epoch.
 pub async fn lock_in_epoch(tx: &mut Tx, id: i64, epoch: i64) -> Result<Option<User>, db::Error> {
     let row = fetch_optional!(tx.on(), UserRow, LOCK, id, epoch)?;
     Ok(row.map(User::from))
 }
 
-/// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has this
-/// address.
+/// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has
+/// this address.
 pub(crate) async fn lock_email(tx: &mut Tx, id: i64, email: &Email) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), LOCK_EMAIL, id, email.key())? == 1)
 }
@@ -175,8 +177,8 @@ pub async fn update_hash(
     .map(|_| ())
 }
 
-/// Replaces the password if the credentials are still the verified ones. Returns whether they were. The caller signs the user out
-/// everywhere.
+/// Replaces the password if the credentials are still the verified ones. Returns whether they were. The
+/// caller signs the user out everywhere.
 pub async fn set_password(
     tx: &mut Tx,
     verified: &StoredCredentials,
@@ -193,20 +195,20 @@ pub async fn set_password(
     )? == 1)
 }
 
-/// Removes the password. Returns false, without effect, if no passkey of the user has signed in, or if the address is not confirmed. The
-/// caller has locked the user's row, and signs the user out everywhere.
+/// Removes the password. Returns false, without effect, if no passkey of the user has signed in, or if the
+/// address is not confirmed. The caller has locked the user's row, and signs the user out everywhere.
 pub(crate) async fn remove_password(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), REMOVE_PASSWORD, id, now)? == 1)
 }
 
-/// Marks the address of an account as verified. Returns false, without effect, if it was verified before, if the
-/// account is disabled, or if `email_key` is no longer the key of its address.
+/// Marks the address of an account as verified. Returns false, without effect, if it was verified before, if
+/// the account is disabled, or if `email_key` is no longer the key of its address.
 pub(crate) async fn verify_email(tx: &mut Tx, id: i64, email_key: &str) -> Result<bool, db::Error> {
     Ok(execute!(tx.on(), VERIFY_EMAIL, id, email_key)? == 1)
 }
 
-/// Replaces the password. Returns false, without effect, if the account is disabled or `email_key` is no longer the key
-/// of its address. The caller signs the user out everywhere.
+/// Replaces the password. Returns false, without effect, if the account is disabled or `email_key` is no
+/// longer the key of its address. The caller signs the user out everywhere.
 pub(crate) async fn reset_password(
     tx: &mut Tx,
     id: i64,
@@ -217,9 +219,9 @@ pub(crate) async fn reset_password(
     Ok(execute!(tx.on(), RESET_PASSWORD, id, email_key, password_hash, now)? == 1)
 }
 
-/// Sets the account's address to `email`, whose key is `email_key`, and marks it as verified. Returns false, without
-/// effect, if the account is disabled or `current_key` is no longer the key of its address. Fails with
-/// [`Conflict`](db::Error::Conflict) if another account has the new address.
+/// Sets the account's address to `email`, whose key is `email_key`, and marks it as verified. Returns false,
+/// without effect, if the account is disabled or `current_key` is no longer the key of its address. Fails
+/// with [`Conflict`](db::Error::Conflict) if another account has the new address.
 pub(crate) async fn set_email(
     tx: &mut Tx,
     id: i64,

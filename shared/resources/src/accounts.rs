@@ -28,13 +28,15 @@ sql! {
     DELETE_UNFINISHED = "DELETE FROM unfinished_erasures WHERE user_id = $1";
 }
 
-/// The number of posts and of receipts that the deletion of an account erases itself, in a few milliseconds. Few accounts have more.
+/// The number of posts and of receipts that the deletion of an account erases itself, in a few milliseconds.
+/// Few accounts have more.
 const ERASED_AT_ONCE: i64 = 500;
 
 /// The number up to which [`content`] counts each kind exactly.
 pub const COUNTED: u64 = 1000;
 
-/// The numbers of the posts, comments and payments that a user made and has not deleted. A number over [`COUNTED`] is a lower bound.
+/// The numbers of the posts, comments and payments that a user made and has not deleted. A number over
+/// [`COUNTED`] is a lower bound.
 #[derive(Clone, Copy, Debug)]
 pub struct Content {
     /// Posts that are or were published, which outlive the account.
@@ -65,9 +67,10 @@ pub async fn content(db: &Db, user_id: i64) -> Result<Content, db::Error> {
     })
 }
 
-/// Verifies the credentials of the session's user, or the recent sign-in if `presented` is `None`, and deletes their account, the posts
-/// that were never published, and the receipts that are stored under idempotency keys. If there are many of these, [`erase_remaining`]
-/// deletes the others after the commit. Other posts, comments and payments remain and belong to the anonymized user. Fails like
+/// Verifies the credentials of the session's user, or the recent sign-in if `presented` is `None`, and
+/// deletes their account, the posts that were never published, and the receipts that are stored under
+/// idempotency keys. If there are many of these, [`erase_remaining`] deletes the others after the commit.
+/// Other posts, comments and payments remain and belong to the anonymized user. Fails like
 /// [`accounts::delete`].
 pub async fn delete(
     identity: &Identity,
@@ -83,8 +86,8 @@ pub async fn delete(
     Ok(tx.commit().await?)
 }
 
-/// Erases what [`delete`] left, in small transactions with pauses. Stops if another process does the same. Fails if the database does;
-/// the next call goes on.
+/// Erases what [`delete`] left, in small transactions with pauses. Stops if another process does the same.
+/// Fails if the database does; the next call goes on.
 pub async fn erase_remaining(db: &Db, now: Timestamp) -> Result<(), db::Error> {
     db.change_under_lease("erasures", |limit| async move {
         let mut tx = db.begin().await?;
@@ -104,7 +107,8 @@ pub async fn erase_remaining(db: &Db, now: Timestamp) -> Result<(), db::Error> {
 
 /// Erases at most `limit` posts and `limit` receipts of a deleted account. Returns whether none are left.
 async fn erase_batch(tx: &mut Tx, user_id: i64, limit: i64, now: Timestamp) -> Result<bool, db::Error> {
-    // Receipts come first: the deletion of expired ones also locks them before it counts what their users store.
+    // Receipts come first: the deletion of expired ones also locks them before it counts what their users
+    // store.
     let receipts = idempotency::delete_of_user(tx, user_id, limit).await?;
     let posts = posts::delete_never_published(tx, user_id, limit, now).await?;
     Ok(posts.max(receipts) < limit.cast_unsigned())

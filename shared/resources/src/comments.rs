@@ -1,5 +1,5 @@
-//! Comments on posts. A caller who may see a post may see its comments, so the functions that read or create comments
-//! on a post take a [`VisiblePost`], which only a check of the caller's permission returns.
+//! Comments on posts. A caller who may see a post may see its comments, so the functions that read or create
+//! comments on a post take a [`VisiblePost`], which only a check of the caller's permission returns.
 //!
 //! [`VisiblePost`]: crate::posts::VisiblePost
 

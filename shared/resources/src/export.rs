@@ -1,5 +1,5 @@
-//! The export of a user's data as one JSON object. It is written in pieces, so that only a small part of the object is
-//! in memory at a time.
+//! The export of a user's data as one JSON object. It is written in pieces, so that only a small part of the
+//! object is in memory at a time.
 
 mod json;
 
@@ -80,7 +80,8 @@ enum List {
 /// The lists in the order in which they are written.
 const LISTS: [List; 4] = [List::Posts, List::Comments, List::Payments, List::SecurityEvents];
 
-/// The position of an item in its list: the values of the list's sort keys, and 0 in place of those that it lacks.
+/// The position of an item in its list: the values of the list's sort keys, and 0 in place of those that it
+/// lacks.
 type Position = (i64, i64, i64);
 
 /// The position before every item.
@@ -96,8 +97,8 @@ impl List {
         }
     }
 
-    /// Writes the user's next items after this position, about 20, because a post can take 400 kB. Returns the position
-    /// of the last item written; `None` if there are no more items.
+    /// Writes the user's next items after this position, about 20, because a post can take 400 kB. Returns
+    /// the position of the last item written; `None` if there are no more items.
     async fn write_after(
         self,
         (db, user_id): (&Db, i64),
@@ -189,9 +190,9 @@ impl Progress {
     }
 }
 
-/// Exports the data of the session's user. The returned stream yields the pieces of one JSON object, which has the
-/// members of [`Export`]. Fails if the members before the long lists cannot be read. A later error is the last item of
-/// the stream.
+/// Exports the data of the session's user. The returned stream yields the pieces of one JSON object, which
+/// has the members of [`Export`]. Fails if the members before the long lists cannot be read. A later error is
+/// the last item of the stream.
 pub async fn stream(
     identity: Identity,
     session: Session,

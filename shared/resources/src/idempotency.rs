@@ -1,10 +1,11 @@
-//! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key identifies the write, and the receipt of the write
-//! is stored under the key in the write's own transaction. A repeated call gets the stored receipt. With the request, which is the same,
-//! it makes the same reply, so the texts of the request are not stored a second time.
+//! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key identifies the write,
+//! and the receipt of the write is stored under the key in the write's own transaction. A repeated call gets
+//! the stored receipt. With the request, which is the same, it makes the same reply, so the texts of the
+//! request are not stored a second time.
 //!
-//! A failed write stores nothing, so it can be retried at once. If several calls with one key run concurrently, one of
-//! them executes the write and the others wait for it: in memory if they are in the same process, otherwise by polling
-//! an advisory lock. No call holds a database connection while it waits.
+//! A failed write stores nothing, so it can be retried at once. If several calls with one key run
+//! concurrently, one of them executes the write and the others wait for it: in memory if they are in the same
+//! process, otherwise by polling an advisory lock. No call holds a database connection while it waits.
 
 mod error;
 mod in_flight;
@@ -64,13 +65,15 @@ impl Idempotency {
         }
     }
 
-    /// Executes the write in a new transaction and stores its receipt under the claim's key in the same transaction. If
-    /// the key has a stored receipt, returns that one and does not execute the write. Without a claim the write is
-    /// executed unconditionally and without a transaction, so it must then be a single statement.
+    /// Executes the write in a new transaction and stores its receipt under the claim's key in the same
+    /// transaction. If the key has a stored receipt, returns that one and does not execute the write. Without
+    /// a claim the write is executed unconditionally and without a transaction, so it must then be a single
+    /// statement.
     ///
-    /// Fails with [`Error::KeyReused`] if the key was used with another body, with [`Error::InProgress`] if another
-    /// call with the key does not end within five seconds, with [`Error::Refused`] if the authority of the claim has
-    /// ended or its user would store more than the quota, and with the error of the write if the write fails.
+    /// Fails with [`Error::KeyReused`] if the key was used with another body, with [`Error::InProgress`] if
+    /// another call with the key does not end within five seconds, with [`Error::Refused`] if the authority
+    /// of the claim has ended or its user would store more than the quota, and with the error of the write if
+    /// the write fails.
     pub async fn run<R: Serialize + DeserializeOwned, E: From<Error>>(
         &self,
         claim: Option<&Claim>,
@@ -100,8 +103,8 @@ impl Idempotency {
         Ok(executed(receipt))
     }
 
-    /// Returns the stored receipt, or waits until this call may execute the write. Fails with [`Error::InProgress`] if
-    /// that takes longer than [`MAX_WAIT`].
+    /// Returns the stored receipt, or waits until this call may execute the write. Fails with
+    /// [`Error::InProgress`] if that takes longer than [`MAX_WAIT`].
     async fn begin<R: DeserializeOwned>(&self, claim: &Claim, now: Timestamp) -> Result<Action<R>, Error> {
         let deadline = Instant::now() + MAX_WAIT;
         let mut has_waited = false;
@@ -131,8 +134,8 @@ impl Idempotency {
         }
     }
 
-    /// Begins the transaction of the write and takes the advisory lock that excludes calls of other processes with the
-    /// same key. Returns the stored receipt if one of those calls has executed the write. Fails with
+    /// Begins the transaction of the write and takes the advisory lock that excludes calls of other processes
+    /// with the same key. Returns the stored receipt if one of those calls has executed the write. Fails with
     /// [`Error::InProgress`] at the deadline.
     async fn lock<R: DeserializeOwned>(
         &self,
@@ -144,7 +147,8 @@ impl Idempotency {
         loop {
             let mut tx = self.db.begin().await?;
             if tx.try_lock(claim.lock_number()).await? {
-                // The previous holder of the lock may have committed since `begin` looked for a stored receipt.
+                // The previous holder of the lock may have committed since `begin` looked for a stored
+                // receipt.
                 return Ok(match stored::find(tx.on(), claim, now).await? {
                     Some(receipt) => Action::Replay(receipt),
                     None => Action::Execute(guard, tx),

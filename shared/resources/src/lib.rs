@@ -1,5 +1,5 @@
-//! The resources of the API and their storage: posts, comments, payments and accounts. Nothing here depends on
-//! HTTP; the crate `api-server` maps requests to these functions and their errors to responses.
+//! The resources of the API and their storage: posts, comments, payments and accounts. Nothing here depends
+//! on HTTP; the crate `api-server` maps requests to these functions and their errors to responses.
 
 pub mod accounts;
 pub mod comments;

@@ -1,4 +1,5 @@
-//! Payments: their fields, their state transitions, and how they are stored. A payment is visible to its user only.
+//! Payments: their fields, their state transitions, and how they are stored. A payment is visible to its user
+//! only.
 
 mod currency;
 mod error;

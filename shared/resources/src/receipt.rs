@@ -3,7 +3,8 @@
 use foundation::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The id and the time of a new resource. With the request, from which the other members come, they make the resource as it was created.
+/// The id and the time of a new resource. With the request, from which the other members come, they make the
+/// resource as it was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Created {
     /// The id.

@@ -1,7 +1,7 @@
-//! The storage that each user takes, and its quota. Triggers of the schema count the bytes of posts, comments, payments and idempotency
-//! keys in `storage_use`, in the statement that changes them. A statement that adds to them compares that count with the quota. On
-//! PostgreSQL it locks the row of the count until the transaction ends, so that concurrent writes of a user cannot exceed the quota
-//! together.
+//! The storage that each user takes, and its quota. Triggers of the schema count the bytes of posts,
+//! comments, payments and idempotency keys in `storage_use`, in the statement that changes them. A statement
+//! that adds to them compares that count with the quota. On PostgreSQL it locks the row of the count until
+//! the transaction ends, so that concurrent writes of a user cannot exceed the quota together.
 
 use foundation::clock::Timestamp;
 use identity::authority::Authority;
@@ -15,9 +15,10 @@ sql! {
 /// The bytes that count for a row with its index entries, beside its texts. The triggers count the same.
 const ROW: i64 = 512;
 
-/// `stored_bytes!("$1", " FOR NO KEY UPDATE")` is an SQL expression: the bytes that the user with this id stores. The last argument
-/// locks the count on PostgreSQL, so it is empty for SQLite. Every statement that changes the count locks it before any row
-/// of a resource, and after the row of the user whose authority it checks; in another order two statements could deadlock.
+/// `stored_bytes!("$1", " FOR NO KEY UPDATE")` is an SQL expression: the bytes that the user with this id
+/// stores. The last argument locks the count on PostgreSQL, so it is empty for SQLite. Every statement that
+/// changes the count locks it before any row of a resource, and after the row of the user whose authority it
+/// checks; in another order two statements could deadlock.
 macro_rules! stored_bytes {
     ($user_id:literal, $lock:literal) => {
         concat!(
@@ -34,7 +35,8 @@ pub(crate) use stored_bytes;
 #[derive(Clone, Copy, Debug)]
 pub struct Quota(i64);
 
-/// A user for whom something is written: the credentials that the write depends on, and the quota of every user.
+/// A user for whom something is written: the credentials that the write depends on, and the quota of every
+/// user.
 #[derive(Clone, Copy, Debug)]
 pub struct Author {
     /// The user and the credentials.
@@ -55,7 +57,8 @@ pub enum Refusal {
 }
 
 impl Author {
-    /// Returns why a statement inserted nothing that depends on the authority and on the quota. Fails if the database does.
+    /// Returns why a statement inserted nothing that depends on the authority and on the quota. Fails if the
+    /// database does.
     pub(crate) async fn refusal(
         self,
         target: &mut WriteTarget<'_>,
@@ -79,8 +82,8 @@ impl Quota {
         self.0
     }
 
-    /// Returns the most that a user may store before a write that adds `growth` bytes. A write that adds nothing is always allowed, also
-    /// to users who store more than the quota because it was larger before.
+    /// Returns the most that a user may store before a write that adds `growth` bytes. A write that adds
+    /// nothing is always allowed, also to users who store more than the quota because it was larger before.
     pub(crate) const fn before(self, growth: i64) -> i64 {
         match growth {
             1.. => self.0 - growth,

@@ -28,8 +28,8 @@ impl<const MAX: usize> ToSchema for Text<MAX> {
 }
 
 impl<const MAX: usize> Text<MAX> {
-    /// Checks the length and the white space. The error completes a sentence that begins with the field name, such as
-    /// "is longer than 200 characters".
+    /// Checks the length and the white space. The error completes a sentence that begins with the field name,
+    /// such as "is longer than 200 characters".
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.trim().is_empty() {
             return Err("is empty or white space only".to_owned());

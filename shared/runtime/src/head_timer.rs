@@ -1,7 +1,8 @@
 //! The time limit of request heads.
 //!
-//! hyper has one time limit for the wait for a request and for the arrival of its head. A kept connection may be idle for longer than a
-//! head may take to arrive, so hyper has the limit of idle connections, and this timer that of heads.
+//! hyper has one time limit for the wait for a request and for the arrival of its head. A kept connection may
+//! be idle for longer than a head may take to arrive, so hyper has the limit of idle connections, and this
+//! timer that of heads.
 
 use std::io;
 use std::pin::Pin;
@@ -11,10 +12,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// The time limit for the arrival of a request head. For the first one of a connection it begins with the connection.
+/// The time limit for the arrival of a request head. For the first one of a connection it begins with the
+/// connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The beginnings and ends of the requests of a connection, counted by its service: the number is odd while a request is handled.
+/// The beginnings and ends of the requests of a connection, counted by its service: the number is odd while a
+/// request is handled.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requests(Arc<AtomicU64>);
 
@@ -55,9 +58,10 @@ impl HeadTimer {
         }
     }
 
-    /// Returns `read`, the result of a read that got bytes or not. Returns [`io::ErrorKind::TimedOut`] in its place if the read is pending
-    /// and a head has been arriving for too long. The timer starts when a read is pending after a part of a head, so it costs nothing for a
-    /// head that arrives as a whole. The next request stops it.
+    /// Returns `read`, the result of a read that got bytes or not. Returns [`io::ErrorKind::TimedOut`] in its
+    /// place if the read is pending and a head has been arriving for too long. The timer starts when a read
+    /// is pending after a part of a head, so it costs nothing for a head that arrives as a whole. The next
+    /// request stops it.
     pub(crate) fn check(
         &mut self,
         cx: &mut Context<'_>,

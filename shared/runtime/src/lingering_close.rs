@@ -12,8 +12,9 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// The number of bytes that are read, and dropped, at once.
 const CHUNK: usize = 8 * 1024;
 
-/// The time between the end of the output and the close. Input is read and dropped in it, because a kernel that closes a connection with
-/// unread input resets it, and the client may then lose the response, for example the 413 to a body that it is still sending.
+/// The time between the end of the output and the close. Input is read and dropped in it, because a kernel
+/// that closes a connection with unread input resets it, and the client may then lose the response, for
+/// example the 413 to a body that it is still sending.
 #[derive(Debug)]
 pub(crate) struct LingeringClose(Pin<Box<Sleep>>);
 
@@ -23,7 +24,8 @@ impl LingeringClose {
         Self(Box::pin(sleep(LIMIT)))
     }
 
-    /// Reads and drops input. Ready when the client has closed its side, when reading fails, and when the time has passed.
+    /// Reads and drops input. Ready when the client has closed its side, when reading fails, and when the
+    /// time has passed.
     pub(crate) fn poll(&mut self, stream: &mut (impl AsyncRead + Unpin), cx: &mut Context<'_>) -> Poll<()> {
         while self.0.as_mut().poll(cx).is_pending() {
             let mut chunk = [MaybeUninit::uninit(); CHUNK];

@@ -1,8 +1,8 @@
 //! Metrics for Prometheus (OpenMetrics text), on a separate listener.
 //!
-//! [`Metrics`] is a layer of the log. It counts the events of three log targets: requests, security events and alerts.
-//! The filter of log lines does not apply to it, so every event is counted, and the code that logs does not depend on
-//! metrics.
+//! [`Metrics`] is a layer of the log. It counts the events of three log targets: requests, security events
+//! and alerts. The filter of log lines does not apply to it, so every event is counted, and the code that
+//! logs does not depend on metrics.
 
 mod exporter;
 
@@ -234,7 +234,8 @@ impl Visit for EventFields {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// Returns the label of a method. Unknown methods share one label, because clients could create any number of them.
+/// Returns the label of a method. Unknown methods share one label, because clients could create any number of
+/// them.
 fn method_label(method: &str) -> &'static str {
     ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
         .into_iter()

@@ -1,5 +1,5 @@
-//! A connection whose client must send request heads in time, and accept responses at a minimum rate, because a response stays in memory
-//! until it is accepted.
+//! A connection whose client must send request heads in time, and accept responses at a minimum rate, because
+//! a response stays in memory until it is accepted.
 
 use crate::head_timer::HeadTimer;
 use crate::lingering_close::LingeringClose;
@@ -12,19 +12,19 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 use web::budget;
 
-/// The period over which the rate of a client is measured. Bytes that the kernel buffers count as accepted, so a client
-/// that reads too slowly may pass the first period and is disconnected at the end of the second.
+/// The period over which the rate of a client is measured. Bytes that the kernel buffers count as accepted,
+/// so a client that reads too slowly may pass the first period and is disconnected at the end of the second.
 const PERIOD: Duration = Duration::from_secs(30);
-/// The number of bytes that a client which keeps the program waiting must accept in each period: 17 KiB a second.
+/// The bytes that a client which keeps the program waiting must accept in each period: 17 KiB a second.
 const MIN_ACCEPTED: u64 = 512 * 1024;
-/// The time after which a client must have accepted [`MIN_AVERAGE`] too. No page of a list is so large that it lasts longer at that
-/// rate, so this is the time limit of a page. An export may be larger.
+/// The time after which a client must have accepted [`MIN_AVERAGE`] too. No page of a list is so large that
+/// it lasts longer at that rate, so this is the time limit of a page. An export may be larger.
 const LONG: Duration = Duration::from_secs(300);
 /// The rate of a whole response that takes long, in bytes a second.
 const MIN_AVERAGE: u64 = 64 * 1024;
 
-/// A stream whose reads and writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow. A peer that never keeps a write
-/// waiting is not measured.
+/// A stream whose reads and writes fail with [`io::ErrorKind::TimedOut`] if the peer is too slow. A peer that
+/// never keeps a write waiting is not measured.
 #[derive(Debug)]
 pub(crate) struct PacedStream<S> {
     stream: S,
@@ -35,7 +35,7 @@ pub(crate) struct PacedStream<S> {
     measurement: Option<Measurement>,
     /// Whether the peer has ended its output.
     has_ended: bool,
-    /// The rest of the peer's output after the end of ours; `None` before.
+    /// `None` before the end of our output.
     closing: Option<LingeringClose>,
 }
 
@@ -46,8 +46,8 @@ struct Measurement {
     timer: Pin<Box<Sleep>>,
 }
 
-/// The speed at which a peer accepts a response since it first kept a write waiting. The time in which there is nothing to write does not
-/// count.
+/// The speed at which a peer accepts a response since it first kept a write waiting. The time in which there
+/// is nothing to write does not count.
 #[derive(Debug)]
 struct Pace {
     began: Instant,
@@ -73,8 +73,8 @@ impl<S> PacedStream<S> {
         }
     }
 
-    /// Counts the bytes of a write that was polled with the result `written`, and returns the result. Returns an error
-    /// in its place if the write is pending and the peer is too slow.
+    /// Counts the bytes of a write that was polled with the result `written`, and returns the result. Returns
+    /// an error in its place if the write is pending and the peer is too slow.
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Some(Measurement { pace, .. }) = &mut self.measurement {
             pace.resume(Instant::now());
@@ -156,8 +156,8 @@ impl Pace {
         }
     }
 
-    /// Returns whether the period has ended and the peer was too slow in it, or in all periods together. If the period has ended
-    /// and the peer was not too slow, begins the next one.
+    /// Returns whether the period has ended and the peer was too slow in it, or in all periods together. If
+    /// the period has ended and the peer was not too slow, begins the next one.
     fn is_too_slow(&mut self, now: Instant) -> bool {
         if now < self.period_end {
             return false;
@@ -174,8 +174,8 @@ impl Pace {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
-    /// Ends the measurement of the pace, because input belongs to the next request, whose response has a pace of its own. During a
-    /// response, hyper reads at most once.
+    /// Ends the measurement of the pace, because input belongs to the next request, whose response has a pace
+    /// of its own. During a response, hyper reads at most once.
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -213,7 +213,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
         self.stream.is_write_vectored()
     }
 
-    /// hyper flushes when it has written all that it has: a whole response, or a part of a compressed one or of a stream.
+    /// hyper flushes when it has written all that it has: a whole response, or a part of a compressed one or
+    /// of a stream.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(Measurement { pace, .. }) = &mut self.measurement {
             pace.pause(Instant::now());
@@ -243,8 +244,9 @@ mod tests {
     const KIB: u64 = 1024;
     const HOUR: u32 = 3600;
 
-    /// Returns the time after which a peer is disconnected that accepts `bytes` in each second and keeps the next write waiting for the
-    /// rest of it, or `None` if it lasts for an hour. In every tenth second there is nothing to write for `pause` more.
+    /// Returns the time after which a peer is disconnected that accepts `bytes` in each second and keeps the
+    /// next write waiting for the rest of it, or `None` if it lasts for an hour. In every tenth second there
+    /// is nothing to write for `pause` more.
     fn lasts(bytes: u64, pause: Duration) -> Option<Duration> {
         let began = Instant::now();
         let mut now = began;

@@ -77,7 +77,8 @@ pub async fn run<F>(
     let mut stop = std::pin::pin!(stop);
     for runtime in threads.in_turn() {
         let next = async {
-            // Connections wait in the queue of the kernel until one of the others is closed, if these are those of proxies.
+            // Connections wait in the queue of the kernel until one of the others is closed, if these are
+            // those of proxies.
             let permit = Arc::clone(&permits).acquire_owned().await;
             (permit, accept(&listener).await)
         };
@@ -112,8 +113,8 @@ pub async fn run<F>(
     }
 }
 
-/// Returns a future that serves a connection on the current runtime, and closes it when it was idle for the time `idle`. Fails if the
-/// connection cannot be registered with the runtime.
+/// Returns a future that serves a connection on the current runtime, and closes it when it was idle for the
+/// time `idle`. Fails if the connection cannot be registered with the runtime.
 fn serve_connection<F>(
     stream: std::net::TcpStream,
     connection: Arc<Connection>,
@@ -151,14 +152,15 @@ where
         ))
 }
 
-/// Accepts the next connection, which belongs to no runtime yet. Retries after an error, because errors such as too many
-/// open files go away when other connections are closed.
+/// Accepts the next connection, which belongs to no runtime yet. Retries after an error, because errors such
+/// as too many open files go away when other connections are closed.
 async fn accept(listener: &TcpListener) -> (std::net::TcpStream, SocketAddr) {
     loop {
         let accepted = listener.accept().await;
         match accepted.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
             Ok((stream, peer)) => {
-                // Nagle's algorithm would hold back small responses until the client's delayed acknowledgment.
+                // Nagle's algorithm would hold back small responses until the client's delayed
+                // acknowledgment.
                 let _ = stream.set_nodelay(true);
                 return (stream, peer);
             }
@@ -170,8 +172,8 @@ async fn accept(listener: &TcpListener) -> (std::net::TcpStream, SocketAddr) {
     }
 }
 
-/// Returns a future that resolves at SIGINT or SIGTERM. From this call on, these signals do not end the process by
-/// themselves. Fails if they cannot be received.
+/// Returns a future that resolves at SIGINT or SIGTERM. From this call on, these signals do not end the
+/// process by themselves. Fails if they cannot be received.
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -1,7 +1,7 @@
 //! The settings: each is a flag and a `LATCHKEY_…` environment variable of the same name.
 //!
-//! Each crate defines its own settings; this module combines those that every program has. A program with an invalid
-//! setting prints one line and exits with code 64.
+//! Each crate defines its own settings; this module combines those that every program has. A program with an
+//! invalid setting prints one line and exits with code 64.
 
 mod command_line;
 mod network;
@@ -34,8 +34,8 @@ pub struct CommonSettings {
     #[command(flatten)]
     pub network: NetworkSettings,
 
-    /// The directory of the SQLite database, if DATABASE_URL is not set, and of the keys that `latchkey` generates at
-    /// its first start.
+    /// The directory of the SQLite database, if DATABASE_URL is not set, and of the keys that `latchkey`
+    /// generates at its first start.
     #[arg(
         long,
         env = "LATCHKEY_DATA_DIR",
@@ -93,17 +93,18 @@ pub struct CommonSettings {
     #[command(flatten)]
     pub passwords: PasswordSettings,
 
-    /// The factor that multiplies the time limits of a request and of its steps: the arrival of the body, a database statement, a Redis
-    /// command, and the waits for a connection and for the turn to hash a password. For a machine so slow that it answers 408 or 503 while
-    /// nothing is wrong.
+    /// The factor that multiplies the time limits of a request and of its steps: the arrival of the body, a
+    /// database statement, a Redis command, and the waits for a connection and for the turn to hash a
+    /// password. For a machine so slow that it answers 408 or 503 while nothing is wrong.
     #[arg(long, env = "LATCHKEY_TIME_LIMIT_FACTOR", global = true, default_value_t = 1, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub time_limit_factor: u32,
 }
 
 impl CommonSettings {
-    /// Fails if a value is invalid or a combination is insecure in production. The log filter, the listen addresses and
-    /// the eviction policy of Redis are checked later, in [`Runtime::prepare`](crate::startup::Runtime::prepare).
+    /// Fails if a value is invalid or a combination is insecure in production. The log filter, the listen
+    /// addresses and the eviction policy of Redis are checked later, in
+    /// [`Runtime::prepare`](crate::startup::Runtime::prepare).
     pub fn check(&self) -> Result<(), InvalidSetting> {
         self.network.check()?;
         self.sessions.check()?;
@@ -113,14 +114,15 @@ impl CommonSettings {
         self.database.url(&self.data_dir).map(|_| ())
     }
 
-    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas; `program` is
-    /// named in the error.
+    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas;
+    /// `program` is named in the error.
     pub fn require_redis_in_production(&self, program: &str) -> Result<(), InvalidSetting> {
         self.redis
             .require_in_production(program, self.network.is_production())
     }
 
-    /// Opens the database, after the time limits of this process were set. On PostgreSQL, at most `connections` connections are opened, and `threads` threads use them.
+    /// Opens the database, after the time limits of this process were set. On PostgreSQL, at most
+    /// `connections` connections are opened, and `threads` threads use them.
     pub async fn open_database(&self, connections: u32, threads: usize) -> Result<Db, InvalidSetting> {
         time_limits::set_factor(self.time_limit_factor);
         self.database.open(&self.data_dir, connections, threads).await

@@ -59,7 +59,8 @@ pub enum Error {
     Other(String),
 }
 
-/// The resources that every program needs before it serves: the bound listener, the database and the shared services.
+/// The resources that every program needs before it serves: the bound listener, the database and the shared
+/// services.
 #[derive(Debug)]
 pub struct Runtime {
     /// The bound listener, which does not accept connections yet.
@@ -95,11 +96,13 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Checks the settings, starts logging, binds the listeners, connects to the database and creates the shared
-    /// services. It starts threads, but no task, and accepts no connection. `account_key` returns the key that seals the secrets of
-    /// accounts; it runs after the settings were checked, because it may create a key file.
+    /// Checks the settings, starts logging, binds the listeners, connects to the database and creates the
+    /// shared services. It starts threads, but no task, and accepts no connection. `account_key` returns the
+    /// key that seals the secrets of accounts; it runs after the settings were checked, because it may create
+    /// a key file.
     ///
-    /// Fails if a setting is invalid, a port is in use or the database is unavailable. Redis may be unavailable.
+    /// Fails if a setting is invalid, a port is in use or the database is unavailable. Redis may be
+    /// unavailable.
     pub async fn prepare(
         common: &CommonSettings,
         account_key: impl FnOnce() -> Result<SealingKey, InvalidSetting>,
@@ -119,8 +122,8 @@ impl Runtime {
             .open_database(common.database.database_connections, threads.count())
             .await?;
         let clock = ClockCheck::new(db.clone());
-        // A process whose clock differs starts nevertheless, so that `/readyz` reports it, and serves once the clock is
-        // right.
+        // A process whose clock differs starts nevertheless, so that `/readyz` reports it, and serves once
+        // the clock is right.
         let _ = clock.measure().await;
         let redis = common.redis.client()?;
         if let Some(redis) = &redis {
@@ -195,8 +198,9 @@ impl Runtime {
         })
     }
 
-    /// Starts the background tasks, prints the bound address to standard output and serves `routes` until SIGINT or
-    /// SIGTERM. Then closes the database. Fails if it cannot receive signals or if standard output is closed.
+    /// Starts the background tasks, prints the bound address to standard output and serves `routes` until
+    /// SIGINT or SIGTERM. Then closes the database. Fails if it cannot receive signals or if standard output
+    /// is closed.
     pub fn serve(self, routes: OpenApiRouter, health: Health) -> LocalBoxFuture<'static, Result<(), Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.
         Box::pin(self.serve_until_stopped(routes, health))

@@ -53,9 +53,9 @@ pub struct LogSettings {
 /// The beginning of the targets of the library that verifies passkeys.
 const PASSKEY_LIBRARY: &str = "webauthn_rs";
 
-/// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not affect the
-/// counts. The returned value writes the last lines when it is dropped. Fails if the filter is invalid or logging was
-/// already started.
+/// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not
+/// affect the counts. The returned value writes the last lines when it is dropped. Fails if the filter is
+/// invalid or logging was already started.
 pub fn start(settings: &LogSettings, metrics: Option<Metrics>) -> Result<LogGuard, String> {
     let level = settings.log_level.as_str();
     let filter: Targets = level

@@ -7,9 +7,10 @@ use storage::db;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch;
 
-/// The threads that serve requests: the current one, which also accepts the connections and runs the background tasks,
-/// and one for each further core. Each has a tokio runtime of its own, and the connections of clients are divided among
-/// them, because a request that moves between threads costs a wake-up at every step.
+/// The threads that serve requests: the current one, which also accepts the connections and runs the
+/// background tasks, and one for each further core. Each has a tokio runtime of its own, and the connections
+/// of clients are divided among them, because a request that moves between threads costs a wake-up at every
+/// step.
 #[derive(Debug)]
 pub struct Threads {
     runtimes: Vec<Handle>,
@@ -26,8 +27,8 @@ impl Threads {
         }
     }
 
-    /// Starts a thread for each core but one, which is that of the current thread. Must be called on a tokio runtime.
-    /// Fails if a thread cannot be started.
+    /// Starts a thread for each core but one, which is that of the current thread. Must be called on a tokio
+    /// runtime. Fails if a thread cannot be started.
     pub fn start() -> io::Result<Self> {
         let mut threads = Self::current();
         let cores = thread::available_parallelism().map_or(1, usize::from);

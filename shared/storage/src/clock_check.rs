@@ -1,5 +1,6 @@
-//! The comparison of this process's clock with that of the database. All processes compare times that others wrote, so
-//! a process whose clock differs must not decide by it whether a key, a code, a session or a token has expired.
+//! The comparison of this process's clock with that of the database. All processes compare times that others
+//! wrote, so a process whose clock differs must not decide by it whether a key, a code, a session or a token
+//! has expired.
 
 use crate::db::{Db, Engine, Error};
 use crate::{fetch_one, sql};
@@ -22,8 +23,8 @@ const MAX_UNREPORTED_DIFFERENCE: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_secs(10);
 /// The time after which a difference above [`MAX_DIFFERENCE`] is measured again.
 const REPEAT_INTERVAL: Duration = Duration::from_secs(1);
-/// The longest pause before a task begins. Tasks that began at the same moment would query at the same moments ever after, each on a
-/// connection of its own.
+/// The longest pause before a task begins. Tasks that began at the same moment would query at the same
+/// moments ever after, each on a connection of its own.
 const MAX_FIRST_PAUSE: Duration = Duration::from_millis(500);
 
 /// The result of the last measurement of the clock. Cheap to clone; the clones share it.
@@ -31,15 +32,17 @@ const MAX_FIRST_PAUSE: Duration = Duration::from_millis(500);
 pub struct ClockCheck {
     db: Db,
     last: Arc<watch::Sender<Measurement>>,
-    /// The time of the last measurement for a request that failed. Locked during a measurement, so that one request measures for all.
+    /// The time of the last measurement for a request that failed. Locked during a measurement, so that one
+    /// request measures for all.
     measured_for_request: Arc<Mutex<Option<Instant>>>,
 }
 
-/// The result of the last successful measurement and the time at which it ended, by both clocks of this machine.
+/// The result of the last successful measurement and the time at which it ended, by both clocks of this
+/// machine.
 #[derive(Clone, Copy, Debug)]
 struct Measurement {
-    /// The microseconds by which the clock of this machine was ahead of that of the database, negative if it was behind; `None` if it was
-    /// never measured.
+    /// The microseconds by which the clock of this machine was ahead of that of the database, negative if it
+    /// was behind; `None` if it was never measured.
     ahead_by: Option<i64>,
     wall: Timestamp,
     monotonic: Instant,
@@ -65,8 +68,9 @@ impl Measurement {
         }
     }
 
-    /// Returns the microseconds by which the clock of this machine is ahead of that of the database now: those that were measured, and
-    /// those by which the wall clock was set since, which the monotonic clock tells.
+    /// Returns the microseconds by which the clock of this machine is ahead of that of the database now:
+    /// those that were measured, and those by which the wall clock was set since, which the monotonic clock
+    /// tells.
     fn ahead_by_now(&self) -> Option<i64> {
         let unset = self.wall.after(self.monotonic.elapsed());
         let set_by = clock::now().micros().saturating_sub(unset.micros());
@@ -92,8 +96,8 @@ fn agreement_at(ahead_by: i64) -> Agreement {
     }
 }
 
-/// The error of a process whose clock differs from that of the database by more than 30 s, or was not compared with it
-/// yet.
+/// The error of a process whose clock differs from that of the database by more than 30 s, or was not
+/// compared with it yet.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error(
     "the clock of this machine differs from that of the database by more than 30 s: synchronize both with a time server"
@@ -101,8 +105,8 @@ fn agreement_at(ahead_by: i64) -> Agreement {
 pub struct ClockDiffers;
 
 impl ClockCheck {
-    /// Creates a check. On PostgreSQL it fails until the first [`measure`](Self::measure). On SQLite it always
-    /// succeeds, because the database has the clock of this machine.
+    /// Creates a check. On PostgreSQL it fails until the first [`measure`](Self::measure). On SQLite it
+    /// always succeeds, because the database has the clock of this machine.
     pub fn new(db: Db) -> Self {
         let ahead_by = db.engine().choose(Some(0), None);
         Self {
@@ -120,8 +124,8 @@ impl ClockCheck {
         }
     }
 
-    /// Returns the clock by which to judge what may be done although the clock of this machine differs: that of the database, as it was
-    /// measured last. Fails if it was never measured.
+    /// Returns the clock by which to judge what may be done although the clock of this machine differs: that
+    /// of the database, as it was measured last. Fails if it was never measured.
     pub fn clock(&self) -> Result<Clock, ClockDiffers> {
         let ahead_by = self.ahead_by_now().ok_or(ClockDiffers)?;
         Ok(match agreement_at(ahead_by) {
@@ -130,8 +134,9 @@ impl ClockCheck {
         })
     }
 
-    /// Returns the clock as [`clock`](Self::clock) does, for a request that may be about to sign something. If the clock of this
-    /// machine was set since the last measurement, measures it first, once a second if the database does not answer.
+    /// Returns the clock as [`clock`](Self::clock) does, for a request that may be about to sign something.
+    /// If the clock of this machine was set since the last measurement, measures it first, once a second if
+    /// the database does not answer.
     pub async fn clock_for_request(&self) -> Result<Clock, ClockDiffers> {
         if self.was_set() {
             let mut measured = self.measured_for_request.lock().await;
@@ -162,9 +167,9 @@ impl ClockCheck {
         differs && self.last.borrow().is_sufficient()
     }
 
-    /// Measures the clock, and logs a change of the result. Fails if the clock differs by more than 30 s in two
-    /// measurements a second apart: a single one may fall into the moment at which a clock is set. If the database does
-    /// not answer, the previous result holds, and what the clock was set by since.
+    /// Measures the clock, and logs a change of the result. Fails if the clock differs by more than 30 s in
+    /// two measurements a second apart: a single one may fall into the moment at which a clock is set. If the
+    /// database does not answer, the previous result holds, and what the clock was set by since.
     pub async fn measure(&self) -> Result<(), ClockDiffers> {
         let mut ahead_by = self.ahead_by().await;
         if ahead_by
@@ -194,8 +199,8 @@ impl ClockCheck {
         }
     }
 
-    /// Runs a task while the clock agrees, after a pause of random length. Drops the task when a measurement finds that the clock
-    /// differs, and starts it again when the clock agrees again. Never returns.
+    /// Runs a task while the clock agrees, after a pause of random length. Drops the task when a measurement
+    /// finds that the clock differs, and starts it again when the clock agrees again. Never returns.
     pub async fn run<F: Future<Output = ()>>(self, task: impl Fn() -> F) {
         let mut last = self.last.subscribe();
         loop {
@@ -216,9 +221,9 @@ impl ClockCheck {
         }
     }
 
-    /// Returns the microseconds by which the clock of this machine is ahead of that of the database, negative if it is behind: the smallest
-    /// difference that explains the measurement, because the database may have read its clock at any time between the query and the
-    /// answer.
+    /// Returns the microseconds by which the clock of this machine is ahead of that of the database, negative
+    /// if it is behind: the smallest difference that explains the measurement, because the database may have
+    /// read its clock at any time between the query and the answer.
     async fn ahead_by(&self) -> Result<i64, Error> {
         let Some(sql) = self.db.engine().choose(None, Some(TIME_POSTGRES)) else {
             return Ok(0);

@@ -48,13 +48,15 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the connection. The factor of
-/// [`time_limits`] multiplies it. With the wait for a connection, a request fails within five seconds if the factor is 1.
+/// The time limit of a statement on PostgreSQL, whose server may stop responding without closing the
+/// connection. The factor of [`time_limits`] multiplies it. With the wait for a connection, a request fails
+/// within five seconds if the factor is 1.
 const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// The settings of the query planner for each PostgreSQL connection: a statement finds the rows of every table, also of a join,
-/// through the most selective index. The planner's own choice is another one where it expects many rows of a parameter, or
-/// where the plan of a prepared statement, which a connection keeps, was made while the table was small. The connection makes
-/// one plan for each statement, whatever its parameters. The compiler (`jit`) takes longer than such a statement.
+/// The settings of the query planner for each PostgreSQL connection: a statement finds the rows of every
+/// table, also of a join, through the most selective index. The planner's own choice is another one where it
+/// expects many rows of a parameter, or where the plan of a prepared statement, which a connection keeps, was
+/// made while the table was small. The connection makes one plan for each statement, whatever its parameters.
+/// The compiler (`jit`) takes longer than such a statement.
 pub const POSTGRES_PLANNER_SETTINGS: [(&str, &str); 5] = [
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
@@ -64,8 +66,8 @@ pub const POSTGRES_PLANNER_SETTINGS: [(&str, &str); 5] = [
 ];
 /// The number of SQLite connections that read.
 const SQLITE_READERS: usize = 4;
-/// The least number of PostgreSQL connections in a share, if there are that many, so that a slow statement does not hold up
-/// the other requests of its thread.
+/// The least number of PostgreSQL connections in a share, if there are that many, so that a slow statement
+/// does not hold up the other requests of its thread.
 const LEAST_CONNECTIONS_OF_SHARE: usize = 4;
 
 /// A value for the engine in use: `S` on SQLite, `P` on PostgreSQL.
@@ -87,8 +89,8 @@ pub struct Db {
     batches: Batches,
 }
 
-/// The connections to an SQLite file. One writes, so that transactions queue in its pool and single statements in `queue`,
-/// instead of failing with `SQLITE_BUSY`. Others read at the same time (WAL).
+/// The connections to an SQLite file. One writes, so that transactions queue in its pool and single
+/// statements in `queue`, instead of failing with `SQLITE_BUSY`. Others read at the same time (WAL).
 #[derive(Clone, Debug)]
 struct SqliteConnections {
     /// The pool of the only connection that writes.
@@ -114,9 +116,9 @@ impl<S, P> Engine<S, P> {
 }
 
 impl Db {
-    /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections, which are divided among
-    /// `threads` threads. Creates a missing SQLite file with mode 0600. Fails if that is not possible, or if no connection
-    /// is accepted within the time limit of a wait for a connection.
+    /// Connects to the database, on PostgreSQL with at most `postgres_connections` connections, which are
+    /// divided among `threads` threads. Creates a missing SQLite file with mode 0600. Fails if that is not
+    /// possible, or if no connection is accepted within the time limit of a wait for a connection.
     pub async fn open(url: &DatabaseUrl, postgres_connections: u32, threads: usize) -> Result<Self, Error> {
         let connections = match &url.0 {
             Engine::Sqlite(options) => {
@@ -155,8 +157,8 @@ impl Db {
         }
     }
 
-    /// Applies the missing migrations. Fails if the database has a migration that this program does not know or that
-    /// differs from the program's own.
+    /// Applies the missing migrations. Fails if the database has a migration that this program does not know
+    /// or that differs from the program's own.
     pub async fn migrate(&self) -> Result<(), Error> {
         match &self.connections {
             Engine::Sqlite(SqliteConnections { writer, .. }) => {
@@ -184,8 +186,8 @@ impl Db {
         }
     }
 
-    /// Returns where single statements run that write. Each takes effect on its own; on SQLite, several may share a commit
-    /// (see [`WriteQueue`]).
+    /// Returns where single statements run that write. Each takes effect on its own; on SQLite, several may
+    /// share a commit (see [`WriteQueue`]).
     pub fn writer(&self) -> Executor<'_> {
         match &self.connections {
             Engine::Sqlite(SqliteConnections { queue, .. }) => Engine::Sqlite(SqliteExecutor::Writes(queue)),

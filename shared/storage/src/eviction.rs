@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 /// Makes room for one more entry in a map of at most `capacity` entries. Returns whether there is room.
 ///
-/// A full map first loses its expired entries. If more than nine tenths remain, it also loses those with the lowest
-/// weights, so that a flood of new keys does not displace keys that matter. An entry without a weight is evicted only
-/// when it has expired.
+/// A full map first loses its expired entries. If more than nine tenths remain, it also loses those with the
+/// lowest weights, so that a flood of new keys does not displace keys that matter. An entry without a weight
+/// is evicted only when it has expired.
 pub(crate) fn make_room<V>(
     map: &mut HashMap<String, V>,
     capacity: usize,

@@ -1,5 +1,5 @@
-//! State that expires: failed attempts in sliding windows, and remembered keys. A loss of the store resets all counts; it affects no
-//! other data.
+//! State that expires: failed attempts in sliding windows, and remembered keys. A loss of the store resets
+//! all counts; it affects no other data.
 
 mod attempts;
 mod memory;
@@ -25,10 +25,11 @@ pub enum ExpiringStore {
 /// The decision whether an attempt may proceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptDecision {
-    /// The attempt may proceed. It counts as a failure unless it is reported as succeeded or canceled within 30
-    /// seconds.
+    /// The attempt may proceed. It counts as a failure unless it is reported as succeeded or canceled within
+    /// 30 seconds.
     Begun,
-    /// Refused for now: if all attempts under way failed, a count would reach its limit. The caller may retry soon.
+    /// Refused for now: if all attempts under way failed, a count would reach its limit. The caller may retry
+    /// soon.
     Busy,
     /// Refused: a count has reached its limit.
     Refused {
@@ -53,7 +54,8 @@ pub struct Window {
 /// The consequence of reaching the limit of a [`Window`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Refuses every attempt for a whole window after the failure that reaches the limit. A success clears the count.
+    /// Refuses every attempt for a whole window after the failure that reaches the limit. A success clears
+    /// the count.
     Lockout,
     /// Refuses attempts until the oldest failure has left the window. A success changes nothing.
     Throttle,
@@ -77,10 +79,10 @@ impl ExpiringStore {
         }
     }
 
-    /// Atomically reserves an attempt under every count, or under none if one of them refuses it. Concurrent callers
-    /// never exceed a limit, because attempts under way count. Returns the decision and the number of failures of each
-    /// count, or [`AttemptDecision::Busy`] and an empty list if the store is full or the counts changed too often
-    /// meanwhile.
+    /// Atomically reserves an attempt under every count, or under none if one of them refuses it. Concurrent
+    /// callers never exceed a limit, because attempts under way count. Returns the decision and the number of
+    /// failures of each count, or [`AttemptDecision::Busy`] and an empty list if the store is full or the
+    /// counts changed too often meanwhile.
     pub async fn begin_attempt(
         &self,
         counts: &[Count],
@@ -89,26 +91,28 @@ impl ExpiringStore {
         self.apply(counts, Operation::Begin, now).await
     }
 
-    /// Records that an attempt begun under `counts` failed. Returns the number of failures of each count, including
-    /// this one; or an empty list if the failure was not counted, because the store is full or the counts changed too
-    /// often meanwhile.
+    /// Records that an attempt begun under `counts` failed. Returns the number of failures of each count,
+    /// including this one; or an empty list if the failure was not counted, because the store is full or the
+    /// counts changed too often meanwhile.
     pub async fn attempt_failed(&self, counts: &[Count], now: Timestamp) -> Result<Vec<usize>, Unavailable> {
         Ok(self.apply(counts, Operation::Fail, now).await?.1)
     }
 
-    /// Records that an attempt begun under `counts` succeeded, which clears the counts with [`Rule::Lockout`].
+    /// Records that an attempt begun under `counts` succeeded, which clears the counts with
+    /// [`Rule::Lockout`].
     pub async fn attempt_succeeded(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
         self.apply(counts, Operation::Succeed, now).await.map(|_| ())
     }
 
-    /// Cancels an attempt that ended without an outcome, for example because no password was verified. A canceled
-    /// attempt does not count.
+    /// Cancels an attempt that ended without an outcome, for example because no password was verified. A
+    /// canceled attempt does not count.
     pub async fn attempt_canceled(&self, counts: &[Count], now: Timestamp) -> Result<(), Unavailable> {
         self.apply(counts, Operation::Cancel, now).await.map(|_| ())
     }
 
-    /// Atomically counts an action without an outcome, such as a requested mail, under every count, or under none if
-    /// one of them refuses it. Returns `None` if the action was counted, otherwise the end of the refusal.
+    /// Atomically counts an action without an outcome, such as a requested mail, under every count, or under
+    /// none if one of them refuses it. Returns `None` if the action was counted, otherwise the end of the
+    /// refusal.
     pub async fn take(&self, counts: &[Count], now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
         match self.apply(counts, Operation::Take, now).await?.0 {
             AttemptDecision::Begun => Ok(None),

@@ -1,6 +1,7 @@
 //! Storage: the database, Redis, and the services that use them to share state.
 //!
-//! This crate has statements on one table, `housekeeping_leases`: the others belong to the domain modules that write them.
+//! This crate has statements on one table, `housekeeping_leases`: the others belong to the domain modules
+//! that write them.
 
 pub mod clock_check;
 pub mod db;

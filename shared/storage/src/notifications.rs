@@ -1,6 +1,6 @@
-//! Notifications by which a process informs the others that rows in the database changed, so that they reload these
-//! rows before their next poll. The rows themselves are always read from the database: if a notification is lost, the
-//! receiver sees the change at its next poll.
+//! Notifications by which a process informs the others that rows in the database changed, so that they reload
+//! these rows before their next poll. The rows themselves are always read from the database: if a
+//! notification is lost, the receiver sees the change at its next poll.
 
 use crate::redis::{Redis, Unavailable};
 use foundation::random;
@@ -14,7 +14,8 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 const CAPACITY: usize = 64;
 /// The Redis channel between processes.
 const CHANNEL: &str = "notifications";
-/// The interval at which to check whether Redis was emptied, replaced or started again, and the pause before a reconnection.
+/// The interval at which to check whether Redis was emptied, replaced or started again, and the pause before
+/// a reconnection.
 const DATA_SET_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A change in the database.
@@ -28,7 +29,8 @@ pub enum Notification {
     Missed,
 }
 
-/// Publishes notifications within this process and, through Redis, to other processes. Clones share their subscribers.
+/// Publishes notifications within this process and, through Redis, to other processes. Clones share their
+/// subscribers.
 #[derive(Clone, Debug)]
 pub struct Notifications(Arc<Inner>);
 
@@ -59,8 +61,8 @@ impl Notifications {
         self.0.redis.clone()
     }
 
-    /// Notifies every subscriber, here and in other processes. Call it after the commit, so that subscribers see the
-    /// change.
+    /// Notifies every subscriber, here and in other processes. Call it after the commit, so that subscribers
+    /// see the change.
     pub async fn publish(&self, notification: Notification) {
         self.publish_locally(notification.clone());
         if let Some(redis) = &self.0.redis
@@ -78,8 +80,9 @@ impl Notifications {
         Subscription(self.0.local.subscribe())
     }
 
-    /// Relays notifications of other processes until the task is aborted. Checks the eviction policy of Redis when
-    /// Redis answers for the first time, and after it was emptied, replaced or started again. Returns at once if there is no Redis.
+    /// Relays notifications of other processes until the task is aborted. Checks the eviction policy of Redis
+    /// when Redis answers for the first time, and after it was emptied, replaced or started again. Returns at
+    /// once if there is no Redis.
     pub async fn follow(self) {
         let Some(redis) = self.0.redis.clone() else {
             return;
@@ -93,8 +96,9 @@ impl Notifications {
         }
     }
 
-    /// Relays the notifications of one connection until it ends. Publishes [`Notification::Missed`] at the start and
-    /// when Redis was emptied, replaced or started again, because notifications may have been lost before.
+    /// Relays the notifications of one connection until it ends. Publishes [`Notification::Missed`] at the
+    /// start and when Redis was emptied, replaced or started again, because notifications may have been lost
+    /// before.
     async fn receive(&self, redis: &Redis, data_set: &mut Option<String>) -> Result<(), Unavailable> {
         let mut messages = redis.subscribe(CHANNEL).await?.into_on_message();
         self.publish_locally(Notification::Missed);
@@ -171,8 +175,8 @@ impl Subscription {
         }
     }
 
-    /// Waits for the next change of the signing keys. Returns the entity tag of the key set, or `None` if notifications
-    /// may have been lost.
+    /// Waits for the next change of the signing keys. Returns the entity tag of the key set, or `None` if
+    /// notifications may have been lost.
     pub async fn next_signing_keys(&mut self) -> Option<String> {
         loop {
             match self.next().await {
@@ -185,8 +189,8 @@ impl Subscription {
 }
 
 impl Notification {
-    /// Returns the text to send to other processes, or `None` for [`Missed`](Self::Missed), which concerns only this
-    /// process.
+    /// Returns the text to send to other processes, or `None` for [`Missed`](Self::Missed), which concerns
+    /// only this process.
     fn to_text(&self) -> Option<String> {
         match self {
             Self::RevocationsChanged => Some("revoked".to_owned()),

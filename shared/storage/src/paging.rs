@@ -1,7 +1,8 @@
 //! Keyset pagination: the reading of one page of a list.
 //!
-//! A list is sorted by a key, one or more columns that are unique together. A page begins after an anchor, the key of the last
-//! item before the page, so that creating or deleting items between two requests does not shift the pages.
+//! A list is sorted by a key, one or more columns that are unique together. A page begins after an anchor,
+//! the key of the last item before the page, so that creating or deleting items between two requests does not
+//! shift the pages.
 
 mod slice;
 
@@ -41,16 +42,16 @@ impl<T> Page<T> {
 }
 
 impl<T: HasCursor> Page<T> {
-    /// Returns the cursor of the next page, which is that of the last item; `None` if this page is not full, because no
-    /// items follow it.
+    /// Returns the cursor of the next page, which is that of the last item; `None` if this page is not full,
+    /// because no items follow it.
     pub fn next(&self) -> Option<T::Cursor> {
         let last = self.items.last().map(T::cursor);
         last.filter(|_| self.items.len() == PAGE_SIZE)
     }
 }
 
-/// Reads the page in this direction from the anchor, or the first page if there is no anchor. `fetch` reads the items
-/// of a slice, after the anchor that it gets if the slice has one.
+/// Reads the page in this direction from the anchor, or the first page if there is no anchor. `fetch` reads
+/// the items of a slice, after the anchor that it gets if the slice has one.
 pub async fn read_page<T, A, F>(
     direction: Direction,
     sorting: Sorting,

@@ -11,7 +11,8 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// The window of every limit. Windows are the minutes of the clock, so that all processes count in the same windows.
+/// The window of every limit. Windows are the minutes of the clock, so that all processes count in the same
+/// windows.
 pub const WINDOW: Duration = Duration::from_secs(60);
 /// The largest number of counts, which take some tens of megabytes.
 const CAPACITY: usize = 100_000;
@@ -57,8 +58,8 @@ pub struct Decision {
     pub resets_in: Duration,
 }
 
-/// Counts requests in this process, and in all processes if they share the counts through Redis. Clones share the
-/// counts.
+/// Counts requests in this process, and in all processes if they share the counts through Redis. Clones share
+/// the counts.
 #[derive(Clone, Debug)]
 pub struct RateLimiter {
     /// `None` if requests are not limited.
@@ -71,7 +72,8 @@ pub struct RateLimiter {
 struct Count {
     window: i64,
     requests: u32,
-    /// The requests that are not yet added to the shared total. Negative if requests were taken back after they were added.
+    /// The requests that are not yet added to the shared total. Negative if requests were taken back after
+    /// they were added.
     unshared: i64,
 }
 
@@ -98,8 +100,8 @@ impl RateLimiter {
         Some(self.count_request(&network::of_address(address), limit, now))
     }
 
-    /// Counts a request of an authenticated principal, as a read or a write. Returns `None` if requests are not
-    /// limited.
+    /// Counts a request of an authenticated principal, as a read or a write. Returns `None` if requests are
+    /// not limited.
     pub fn by_principal(&self, principal: &str, is_read: bool, now: Timestamp) -> Option<Decision> {
         let quotas = self.quotas?;
         let (name, quota) = match is_read {
@@ -109,7 +111,8 @@ impl RateLimiter {
         Some(self.count_request(principal, Limit { name, quota }, now))
     }
 
-    /// Counts a request of a client that has authenticated, under its `client_id`. Returns `None` if requests are not limited.
+    /// Counts a request of a client that has authenticated, under its `client_id`. Returns `None` if requests
+    /// are not limited.
     pub fn by_client(&self, client_id: &str, now: Timestamp) -> Option<Decision> {
         let limit = Limit {
             name: "client",
@@ -118,7 +121,8 @@ impl RateLimiter {
         Some(self.count_request(client_id, limit, now))
     }
 
-    /// Takes back a request that [`by_address`](Self::by_address) counted at `now`, unless its count was evicted since.
+    /// Takes back a request that [`by_address`](Self::by_address) counted at `now`, unless its count was
+    /// evicted since.
     pub fn take_back_from_address(&self, address: IpAddr, now: Timestamp) {
         if self.quotas.is_none() {
             return;
@@ -176,8 +180,8 @@ fn start_of(window: i64) -> Timestamp {
     Timestamp::from_micros(seconds.saturating_mul(1_000_000))
 }
 
-/// Makes room for one more count. Counts with the fewest requests are evicted first, so that a flood of other callers
-/// does not reset a caller who is at a limit.
+/// Makes room for one more count. Counts with the fewest requests are evicted first, so that a flood of other
+/// callers does not reset a caller who is at a limit.
 fn make_room(counts: &mut HashMap<String, Count>, window: i64) {
     let is_expired = |count: &mut Count| count.window != window;
     let weight = |count: &Count| usize::try_from(count.requests).ok();

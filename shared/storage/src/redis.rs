@@ -1,5 +1,5 @@
-//! The client of the Redis server that replicas share. Redis holds only state that may be lost. Every command fails
-//! with [`Unavailable`] if Redis does not respond in time.
+//! The client of the Redis server that replicas share. Redis holds only state that may be lost. Every command
+//! fails with [`Unavailable`] if Redis does not respond in time.
 
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use ::redis::io::tcp::TcpSettings;
@@ -17,16 +17,17 @@ use std::time::{Duration, Instant};
 
 /// The time limit of a command, which the factor of [`time_limits`] multiplies.
 const COMMAND_TIMEOUT: Duration = Duration::from_millis(250);
-/// The time after a timed-out command during which further commands fail at once, so that requests do not queue up.
+/// The time after a timed-out command during which further commands fail at once, so that requests do not
+/// queue up.
 const FAIL_FAST_PERIOD: Duration = Duration::from_millis(500);
 /// The time limit of a connection attempt, which the factor of [`time_limits`] multiplies.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The prefix of every key and channel, which separates them from those of other programs.
 const PREFIX: &str = "latchkey:";
 
-/// A function for scripts, to be put before them. It returns the id of this run of the Redis server. A server that crashed and starts
-/// again may have lost its last writes, and one that takes the place of another may lack some of them, so what it knows counts
-/// from its start.
+/// A function for scripts, to be put before them. It returns the id of this run of the Redis server. A server
+/// that crashed and starts again may have lost its last writes, and one that takes the place of another may
+/// lack some of them, so what it knows counts from its start.
 const RUN_ID: &str = r"
 local function run_id()
   return string.match(redis.call('INFO', 'server'), 'run_id:(%w+)')
@@ -41,16 +42,17 @@ local function data_set(key)
 end
 ";
 
-/// Sets the random part of the id of the data set, which is the argument, unless there is one. Returns the id. Writes only if it must,
-/// because a Redis whose memory is full refuses writes.
+/// Sets the random part of the id of the data set, which is the argument, unless there is one. Returns the
+/// id. Writes only if it must, because a Redis whose memory is full refuses writes.
 const ENSURE_DATA_SET: &str = r"
 if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('SET', KEYS[1], ARGV[1]) end
 return data_set(KEYS[1])
 ";
 
-/// Claims the first key. Its arguments are the time to live in milliseconds, the present time, and the earliest time of another claim,
-/// in microseconds. The second key has the run of the server and the time since which it has the claims: an emptied Redis does not know
-/// what was claimed before, and neither does one that started again. Returns 1, 0 if the key was claimed, or -1 if that is unknown.
+/// Claims the first key. Its arguments are the time to live in milliseconds, the present time, and the
+/// earliest time of another claim, in microseconds. The second key has the run of the server and the time
+/// since which it has the claims: an emptied Redis does not know what was claimed before, and neither does
+/// one that started again. Returns 1, 0 if the key was claimed, or -1 if that is unknown.
 const CLAIM: &str = r"
 local run = run_id()
 local known_run, since = string.match(redis.call('GET', KEYS[2]) or '', '^(%w+) (%d+)$')
@@ -129,7 +131,8 @@ impl Redis {
         format!("{PREFIX}{name}")
     }
 
-    /// Returns the Redis channel for `name`. It contains the database number, because channels span all databases.
+    /// Returns the Redis channel for `name`. It contains the database number, because channels span all
+    /// databases.
     fn channel(&self, name: &str) -> String {
         let database = self.0.client.get_connection_info().redis_settings().db();
         format!("{PREFIX}{database}:{name}")
@@ -153,8 +156,9 @@ impl Redis {
         self.run(commands.query_async(&mut connection)).await
     }
 
-    /// Claims a name among those of a kind, for this time and by one command. Nobody can have claimed it before `claimable_since`. Only
-    /// the first of several callers gets [`Claim::Granted`]. `now` is the present time.
+    /// Claims a name among those of a kind, for this time and by one command. Nobody can have claimed it
+    /// before `claimable_since`. Only the first of several callers gets [`Claim::Granted`]. `now` is the
+    /// present time.
     pub async fn claim(
         &self,
         kind: &str,
@@ -202,22 +206,23 @@ impl Redis {
         Ok(subscribed.map_err(|_| Unavailable(format!("no subscription within {limit:?}")))??)
     }
 
-    /// Returns the id of the data set, and creates it if it is missing: a random text in the key `data_set`, and the run of the server. It
-    /// changes when Redis is emptied, replaced or started again.
+    /// Returns the id of the data set, and creates it if it is missing: a random text in the key `data_set`,
+    /// and the run of the server. It changes when Redis is emptied, replaced or started again.
     pub async fn data_set(&self) -> Result<String, Unavailable> {
         let mut script = self.0.data_set.prepare_invoke();
         script.key(self.key("data_set")).arg(random::id());
         self.script(&script).await
     }
 
-    /// Returns the number of commands of this process that have failed. If it changed, Redis may have been replaced by an older copy
-    /// of itself, also one with the same id of the data set and the same run, such as a virtual machine that was set back.
+    /// Returns the number of commands of this process that have failed. If it changed, Redis may have been
+    /// replaced by an older copy of itself, also one with the same id of the data set and the same run, such
+    /// as a virtual machine that was set back.
     pub fn failures(&self) -> u64 {
         self.0.failures.load(Ordering::Relaxed)
     }
 
-    /// Reads `maxmemory-policy`. Returns [`Evicts`] if Redis evicts keys when its memory is full, because a flood of
-    /// keys could then lift a lockout.
+    /// Reads `maxmemory-policy`. Returns [`Evicts`] if Redis evicts keys when its memory is full, because a
+    /// flood of keys could then lift a lockout.
     pub async fn eviction(&self) -> Result<Option<Evicts>, Unavailable> {
         let mut info = ::redis::cmd("INFO");
         info.arg("memory");
@@ -250,8 +255,8 @@ impl Redis {
     }
 }
 
-/// Returns a script that can call `data_set(key)`, where the key is `data_set`. The function returns the id of the data set, as
-/// [`Redis::data_set`] does, or false if the key is missing.
+/// Returns a script that can call `data_set(key)`, where the key is `data_set`. The function returns the id
+/// of the data set, as [`Redis::data_set`] does, or false if the key is missing.
 pub fn data_set_script(text: &str) -> Script {
     Script::new(&[RUN_ID, DATA_SET, text].concat())
 }

@@ -33,8 +33,8 @@ pub struct DatabaseSettings {
 /// Settings of Redis.
 #[derive(Args, Clone, Debug)]
 pub struct RedisSettings {
-    /// The URL of the Redis that all replicas share, `redis://…`, `rediss://…` or `redis+unix:///PATH` [default: state
-    /// is kept in the memory of this process].
+    /// The URL of the Redis that all replicas share, `redis://…`, `rediss://…` or `redis+unix:///PATH`
+    /// [default: state is kept in the memory of this process].
     #[arg(
         long,
         env = "LATCHKEY_REDIS_URL",
@@ -83,8 +83,8 @@ pub struct RateLimitSettings {
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_writes: u32,
 
-    /// The number of requests allowed per minute from one address (IPv6: from one /64). Those of apps that authenticate, and those with a
-    /// valid access token, are not counted.
+    /// The number of requests allowed per minute from one address (IPv6: from one /64). Those of apps that
+    /// authenticate, and those with a valid access token, are not counted.
     #[arg(long, env = "LATCHKEY_RATE_LIMIT_ADDRESS", global = true, default_value_t = 600, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rate_limit_address: u32,
@@ -96,8 +96,8 @@ pub struct RateLimitSettings {
 }
 
 impl DatabaseSettings {
-    /// Returns the configured URL, or else that of the SQLite file in `data_dir`. Fails if the URL is set twice or malformed, or if the
-    /// path of that file cannot be part of a URL.
+    /// Returns the configured URL, or else that of the SQLite file in `data_dir`. Fails if the URL is set
+    /// twice or malformed, or if the path of that file cannot be part of a URL.
     pub fn url(&self, data_dir: &Path) -> Result<DatabaseUrl, InvalidSetting> {
         match read_parsed(
             "DATABASE_URL",
@@ -111,8 +111,8 @@ impl DatabaseSettings {
         }
     }
 
-    /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads use them.
-    /// If no URL is configured, creates `data_dir` for the SQLite file.
+    /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads
+    /// use them. If no URL is configured, creates `data_dir` for the SQLite file.
     pub async fn open(
         &self,
         data_dir: &Path,
@@ -128,7 +128,8 @@ impl DatabaseSettings {
 }
 
 impl RedisSettings {
-    /// Returns the configured URL, if there is one. Fails if it is set twice, or if its file cannot be read or is malformed.
+    /// Returns the configured URL, if there is one. Fails if it is set twice, or if its file cannot be read
+    /// or is malformed.
     pub fn url(&self) -> Result<Option<RedisUrl>, InvalidSetting> {
         read_parsed(
             "REDIS_URL",
@@ -137,15 +138,16 @@ impl RedisSettings {
         )
     }
 
-    /// Returns a client for the configured Redis, if there is one. It connects at its first command. Fails like [`url`](Self::url).
+    /// Returns a client for the configured Redis, if there is one. It connects at its first command. Fails
+    /// like [`url`](Self::url).
     pub fn client(&self) -> Result<Option<Redis>, InvalidSetting> {
         let redis = self.url()?.as_ref().map(Redis::new).transpose();
         redis.map_err(|error| InvalidSetting(format!("REDIS_URL: {error}")))
     }
 
-    /// Fails in production if Redis evicts keys when its memory is full. Accepts a Redis that is not available yet,
-    /// because most requests do not need it: [`Notifications::follow`](crate::notifications::Notifications::follow)
-    /// checks it later.
+    /// Fails in production if Redis evicts keys when its memory is full. Accepts a Redis that is not
+    /// available yet, because most requests do not need it:
+    /// [`Notifications::follow`](crate::notifications::Notifications::follow) checks it later.
     pub async fn check_eviction(redis: &Redis, is_production: bool) -> Result<(), InvalidSetting> {
         if !is_production {
             return Ok(());
@@ -158,8 +160,8 @@ impl RedisSettings {
         Ok(())
     }
 
-    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas, because each
-    /// replica would count failed sign-ins alone; `program` is named in the error.
+    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas,
+    /// because each replica would count failed sign-ins alone; `program` is named in the error.
     pub fn require_in_production(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
         if is_production && self.redis_url.is_none() && self.redis_url_file.is_none() {
             return Err(InvalidSetting(format!(

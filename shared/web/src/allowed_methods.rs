@@ -1,4 +1,5 @@
-//! The `Allow` header, `OPTIONS` and 405 (RFC 9110 §9.3.7, §10.2.1, §15.5.6), and `Accept-Patch` (RFC 5789 §3.1).
+//! The `Allow` header, `OPTIONS` and 405 (RFC 9110 §9.3.7, §10.2.1, §15.5.6), and `Accept-Patch` (RFC 5789
+//! §3.1).
 
 use crate::error::Error;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -7,8 +8,9 @@ use axum::response::Response;
 /// The header with the media types that `PATCH` accepts at a path.
 const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 
-/// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support `method`. The router
-/// marks such responses by `Allow`. A 405 takes precedence over a response of the route's middleware, such as 429, and replaces it.
+/// Turns the response into 405, or 204 for `OPTIONS`, if the path exists but does not support `method`. The
+/// router marks such responses by `Allow`. A 405 takes precedence over a response of the route's middleware,
+/// such as 429, and replaces it.
 pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) {
     let Some(allow) = allow_with_options(response.headers()) else {
         return;
@@ -26,8 +28,8 @@ pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) 
     };
 }
 
-/// Names the media type of the bodies that `PATCH` accepts, in a response to `OPTIONS` at a path that supports `PATCH`, and to a `PATCH`
-/// with another media type.
+/// Names the media type of the bodies that `PATCH` accepts, in a response to `OPTIONS` at a path that
+/// supports `PATCH`, and to a `PATCH` with another media type.
 pub(crate) fn name_patch_type(response: &mut Response, method: &Method) {
     let allow = response
         .headers()
@@ -41,8 +43,8 @@ pub(crate) fn name_patch_type(response: &mut Response, method: &Method) {
     }
 }
 
-/// Returns the router's `Allow` header with `OPTIONS` added, which every path supports; `None` if the response has no
-/// such header.
+/// Returns the router's `Allow` header with `OPTIONS` added, which every path supports; `None` if the
+/// response has no such header.
 fn allow_with_options(headers: &HeaderMap) -> Option<HeaderValue> {
     let named = headers.get(header::ALLOW)?.to_str().ok()?;
     let methods = named.split(',').map(str::trim);

@@ -13,8 +13,8 @@ pub struct PresentedToken<'a> {
     pub is_dpop: bool,
 }
 
-/// Returns the token of an `Authorization` header with the scheme `Bearer` (RFC 6750 §2.1) or `DPoP` (RFC 9449 §7.1). Other
-/// schemes are ignored. Fails with 400 for several `Authorization` headers.
+/// Returns the token of an `Authorization` header with the scheme `Bearer` (RFC 6750 §2.1) or `DPoP` (RFC
+/// 9449 §7.1). Other schemes are ignored. Fails with 400 for several `Authorization` headers.
 pub fn token(headers: &HeaderMap) -> Result<Option<PresentedToken<'_>>, Error> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let Some(value) = values.next() else {

@@ -20,14 +20,15 @@ use utoipa::openapi::{RefOr, Response};
 pub const DEFAULT_LIMIT: usize = 64 * 1024;
 /// The maximum size of the body of a post, in bytes.
 pub const LARGE_LIMIT: usize = 1024 * 1024;
-/// The time limit for the arrival of a body, which the factor of [`time_limits`] multiplies. It is shorter than the time limit of the
-/// whole request, so that the response to a slow body is 408 and not 503.
+/// The time limit for the arrival of a body, which the factor of [`time_limits`] multiplies. It is shorter
+/// than the time limit of the whole request, so that the response to a slow body is 408 and not 503.
 const BODY_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// An extractor of the caller's authorization, which [`Authorized`] runs before it reads the body and checks again
-/// afterwards.
+/// An extractor of the caller's authorization, which [`Authorized`] runs before it reads the body and checks
+/// again afterwards.
 pub trait Authorization<S>: FromRequestParts<S> + Send {
-    /// Checks that the authorization has not ended since the extraction. Fails with a rejection like the extraction's.
+    /// Checks that the authorization has not ended since the extraction. Fails with a rejection like the
+    /// extraction's.
     fn check_again(&self, state: &S) -> impl Future<Output = Result<(), Self::Rejection>> + Send;
 }
 
@@ -37,10 +38,10 @@ pub trait ReadBody: Sized {
     fn read(head: &Parts, body: Body) -> impl Future<Output = Result<Self, Error>> + Send;
 }
 
-/// Extracts the authorization `A` and the body `B` of a request. The authorization comes first, so that 401 and 403
-/// precede the errors of the body. It is checked again when the body is complete, because a caller with stolen
-/// credentials could otherwise hold the body back until the user has ended them. Rejects like `A`, or with the error of
-/// `B`.
+/// Extracts the authorization `A` and the body `B` of a request. The authorization comes first, so that 401
+/// and 403 precede the errors of the body. It is checked again when the body is complete, because a caller
+/// with stolen credentials could otherwise hold the body back until the user has ended them. Rejects like
+/// `A`, or with the error of `B`.
 #[derive(Debug)]
 pub struct Authorized<A, B>(pub A, pub B);
 
@@ -64,17 +65,18 @@ where
     }
 }
 
-/// A body of at most `MAX` bytes with the media type JSON, not yet parsed. Handlers extract it with [`Authorized`].
+/// A body of at most `MAX` bytes with the media type JSON, not yet parsed. Handlers extract it with
+/// [`Authorized`].
 ///
-/// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow) and 400 (incomplete).
-/// The handler parses the body later by [`fields`](Self::fields), so that it can answer 404, 403 and 412 before the
-/// 400 and 422 of an invalid body.
+/// Rejects with 415 (another media type, or a content coding), 413 (too large), 408 (too slow) and 400
+/// (incomplete). The handler parses the body later by [`fields`](Self::fields), so that it can answer 404,
+/// 403 and 412 before the 400 and 422 of an invalid body.
 #[derive(Debug)]
 pub struct JsonBody<const MAX: usize = DEFAULT_LIMIT>(Bytes);
 
 impl<const MAX: usize> JsonBody<MAX> {
-    /// Parses the body as a JSON object. Fails with 400 if it is not JSON, and with 422 if it is not an object, names
-    /// a member twice or contains a NUL character.
+    /// Parses the body as a JSON object. Fails with 400 if it is not JSON, and with 422 if it is not an
+    /// object, names a member twice or contains a NUL character.
     pub fn fields(&self) -> Result<Fields, Error> {
         Fields::read(&self.0)
     }
@@ -139,8 +141,8 @@ impl<const MAX: usize> IntoResponses for JsonBody<MAX> {
     }
 }
 
-/// Returns the media type of `Content-Type` in lower case, without its parameters; `None` if the header is absent,
-/// repeated or not visible ASCII, or if its charset is not UTF-8.
+/// Returns the media type of `Content-Type` in lower case, without its parameters; `None` if the header is
+/// absent, repeated or not visible ASCII, or if its charset is not UTF-8.
 pub fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = single(headers, header::CONTENT_TYPE.as_str())?.to_ascii_lowercase();
     let mut parts = value.split(';').map(str::trim);
@@ -151,9 +153,9 @@ pub fn media_type(headers: &HeaderMap) -> Option<String> {
         .then_some(media_type)
 }
 
-/// Reads the body, of at most `max` bytes, of the request with this head. Fails with 413 if it is larger, with 408 if it does not arrive
-/// within 25 seconds (multiplied by the factor of the time limits) or is among the slowest when the memory for bodies is full, and with
-/// 400 if it cannot be read to its end.
+/// Reads the body, of at most `max` bytes, of the request with this head. Fails with 413 if it is larger,
+/// with 408 if it does not arrive within 25 seconds (multiplied by the factor of the time limits) or is among
+/// the slowest when the memory for bodies is full, and with 400 if it cannot be read to its end.
 pub async fn read(head: &Parts, body: Body, max: usize) -> Result<Bytes, Error> {
     let time_limit = time_limits::multiplied(BODY_TIMEOUT);
     let received = incoming::receive(&head.extensions, Limited::new(body, max));

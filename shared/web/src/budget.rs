@@ -1,8 +1,9 @@
 //! Budgets that all clients use together: memory, or connections.
 //!
-//! Each network has a share: as much as it leaves free, so the share shrinks as the whole fills, but never less than an equal part. In a
-//! network that exceeds its share, and in the heaviest network when the whole is full, the slowest holder has to make room: it is aborted.
-//! A newcomer is always admitted, because what fills a budget is an attack, and honest clients come after it.
+//! Each network has a share: as much as it leaves free, so the share shrinks as the whole fills, but never
+//! less than an equal part. In a network that exceeds its share, and in the heaviest network when the whole
+//! is full, the slowest holder has to make room: it is aborted. A newcomer is always admitted, because what
+//! fills a budget is an attack, and honest clients come after it.
 
 mod networks;
 mod pace;
@@ -45,8 +46,8 @@ impl Budget {
         }))
     }
 
-    /// Gives a client at this address a part of the budget. Other holders are aborted to make room for it, and it is aborted itself to
-    /// make room for others later. `pace` tells how slow it is.
+    /// Gives a client at this address a part of the budget. Other holders are aborted to make room for it,
+    /// and it is aborted itself to make room for others later. `pace` tells how slow it is.
     pub fn take(&self, address: IpAddr, amount: u64, pace: &Arc<Pace>, abort: AbortHandle) -> Share {
         let networks = networks::of_address(address);
         let holder = Holder {
@@ -75,9 +76,10 @@ impl Budget {
         Share::unlimited(self.clone(), amount)
     }
 
-    /// Removes holders until this amount fits into the share of the first of these networks and into the whole, or nobody is left. Returns
-    /// the removed ones, which must be aborted when the lock is released, because that wakes tasks. `growing` is the number of the holder
-    /// that needs the room, unless it is a newcomer. If it is removed itself, nobody else needs to be.
+    /// Removes holders until this amount fits into the share of the first of these networks and into the
+    /// whole, or nobody is left. Returns the removed ones, which must be aborted when the lock is released,
+    /// because that wakes tasks. `growing` is the number of the holder that needs the room, unless it is a
+    /// newcomer. If it is removed itself, nobody else needs to be.
     fn make_room(
         &self,
         state: &mut State,

@@ -10,9 +10,9 @@ use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 
-/// Calls a route: adds the CORS headers, counts the request under the client's address, records the security event of
-/// an error response, and names the route's scope in a 401. One middleware of the router does all this, because each layer of an
-/// axum router costs about nine allocations per request.
+/// Calls a route: adds the CORS headers, counts the request under the client's address, records the security
+/// event of an error response, and names the route's scope in a 401. One middleware of the router does all
+/// this, because each layer of an axum router costs about nine allocations per request.
 pub async fn handle(
     cors: &Cors,
     limiter: &RateLimiter,

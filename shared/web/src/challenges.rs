@@ -1,5 +1,5 @@
-//! The credentials of the routes, as the OpenAPI document has them. The challenge of a 401 response names the scope that its route needs
-//! (RFC 6750 §3), so that a client does not have to ask for more.
+//! The credentials of the routes, as the OpenAPI document has them. The challenge of a 401 response names the
+//! scope that its route needs (RFC 6750 §3), so that a client does not have to ask for more.
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -35,7 +35,8 @@ pub(crate) enum CredentialKind {
 pub(crate) struct Route(Option<(Method, MatchedPath)>);
 
 impl RouteCredentials {
-    /// Reads the credentials from the document of the routes. A server of the document is a prefix under which they are served.
+    /// Reads the credentials from the document of the routes. A server of the document is a prefix under
+    /// which they are served.
     pub fn of(document: &OpenApi) -> Self {
         let prefixes: Vec<&str> = match &document.servers {
             Some(servers) => servers.iter().map(|server| server.url.as_str()).collect(),

@@ -5,7 +5,8 @@ use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Once};
 
-/// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Clones share the warning about other proxies.
+/// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Clones share the warning
+/// about other proxies.
 #[derive(Clone, Debug)]
 pub struct TrustedProxies {
     networks: Vec<IpNet>,
@@ -14,8 +15,8 @@ pub struct TrustedProxies {
 }
 
 impl TrustedProxies {
-    /// Trusts the proxies in these networks. With `warns`, the first request in which another peer forwards an address
-    /// causes a warning in the log.
+    /// Trusts the proxies in these networks. With `warns`, the first request in which another peer forwards
+    /// an address causes a warning in the log.
     pub fn new(networks: Vec<IpNet>, warns: bool) -> Self {
         Self {
             networks,
@@ -23,9 +24,10 @@ impl TrustedProxies {
         }
     }
 
-    /// Returns the address of the client: the first address that is not in a trusted network, beginning with `peer`
-    /// and continuing with the forwarded addresses from right to left. If all are trusted, or the
-    /// next entry is no IP address, returns the last address read. IPv4-mapped IPv6 addresses are returned as IPv4.
+    /// Returns the address of the client: the first address that is not in a trusted network, beginning with
+    /// `peer` and continuing with the forwarded addresses from right to left. If all are trusted, or the next
+    /// entry is no IP address, returns the last address read. IPv4-mapped IPv6 addresses are returned as
+    /// IPv4.
     pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.trusts(peer) {
             self.warn_of(peer, headers);
@@ -48,7 +50,8 @@ impl TrustedProxies {
         self.networks.iter().any(|network| network.contains(&address))
     }
 
-    /// Logs the warning if this untrusted peer forwards an address, as a proxy does that TRUSTED_PROXIES lacks.
+    /// Logs the warning if this untrusted peer forwards an address, as a proxy does that TRUSTED_PROXIES
+    /// lacks.
     fn warn_of(&self, peer: IpAddr, headers: &HeaderMap) {
         let Some(warning) = &self.warning else {
             return;
@@ -68,8 +71,9 @@ impl TrustedProxies {
     }
 }
 
-/// Returns the addresses in `X-Forwarded-For`, or without it those in `Forwarded`, in their order. An entry is `None` if it is no IP
-/// address. A proxy that adds to one of them may pass on the other one as the client sent it, so only one of them counts.
+/// Returns the addresses in `X-Forwarded-For`, or without it those in `Forwarded`, in their order. An entry
+/// is `None` if it is no IP address. A proxy that adds to one of them may pass on the other one as the client
+/// sent it, so only one of them counts.
 fn forwarded_addresses(headers: &HeaderMap) -> Vec<Option<IpAddr>> {
     const X_FORWARDED_FOR: &str = "x-forwarded-for";
     let lines = |name| headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
@@ -105,7 +109,8 @@ fn split_unquoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Parses an address with or without a port: `203.0.113.7:51234`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443` (RFC 7239 §6).
+/// Parses an address with or without a port: `203.0.113.7:51234`, `2001:db8::1`, `[2001:db8::1]`,
+/// `[2001:db8::1]:443` (RFC 7239 §6).
 fn parse_node(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bracketed = || {

@@ -24,8 +24,9 @@ use tower_http::compression::predicate::{Predicate as _, SizeAbove};
 /// The minimum size of a response to compress, in bytes. Compression hardly shortens a smaller one.
 const MIN_SIZE: u64 = 1024;
 
-/// Returns whether a response is text without secrets. The compressed size of a secret next to attacker-chosen text
-/// reveals the secret (BREACH), so responses with `no-store` or with a cookie are not compressed.
+/// Returns whether a response is text without secrets. The compressed size of a secret next to
+/// attacker-chosen text reveals the secret (BREACH), so responses with `no-store` or with a cookie are not
+/// compressed.
 fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let value = |name| headers.get(name).and_then(|value| value.to_str().ok());
     let media_type = value(header::CONTENT_TYPE).and_then(|value| value.split(';').next());
@@ -37,8 +38,8 @@ fn may_be_compressed(status: StatusCode, _: Version, headers: &HeaderMap, _: &Ex
     status == StatusCode::OK && is_text && !is_secret
 }
 
-/// Calls the routes. Compresses the response if the client accepts that, adds the suffix to the entity tag of a
-/// compressed response, and turns a 200 to `GET` or `HEAD` into a 304 if `If-None-Match` lists the tag.
+/// Calls the routes. Compresses the response if the client accepts that, adds the suffix to the entity tag of
+/// a compressed response, and turns a 200 to `GET` or `HEAD` into a 304 if `If-None-Match` lists the tag.
 pub(crate) async fn negotiate(routes: Router, mut request: Request) -> Response {
     let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     let if_none_match = is_read.then(|| IfNoneMatch::read(request.headers()));

@@ -17,8 +17,8 @@ pub struct Budgets {
 }
 
 impl Budgets {
-    /// Creates the budgets of a number of connections, and of the memory of request bodies that are arriving and of responses that
-    /// clients have not accepted yet, in bytes.
+    /// Creates the budgets of a number of connections, and of the memory of request bodies that are arriving
+    /// and of responses that clients have not accepted yet, in bytes.
     pub fn new(connections: u64, requests: u64, responses: u64) -> Self {
         Self {
             connections: Budget::new(connections),
@@ -50,8 +50,8 @@ impl Connection {
         }
     }
 
-    /// Counts the connection while the share exists. Those of a trusted proxy carry the requests of many clients, so they never have to
-    /// make room for others.
+    /// Counts the connection while the share exists. Those of a trusted proxy carry the requests of many
+    /// clients, so they never have to make room for others.
     pub fn count(&self, proxies: &TrustedProxies) -> Share {
         let budget = &self.budgets.connections;
         match proxies.trusts(self.peer) {
@@ -61,7 +61,8 @@ impl Connection {
     }
 }
 
-/// The client of a request: its connection and its own address, which is not that of the peer behind a trusted proxy.
+/// The client of a request: its connection and its own address, which is not that of the peer behind a
+/// trusted proxy.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     connection: Arc<Connection>,
@@ -69,7 +70,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Returns the client of a request by its extensions; `None` if the request came over no connection, as in a unit test.
+    /// Returns the client of a request by its extensions; `None` if the request came over no connection, as
+    /// in a unit test.
     pub(crate) fn of_request(extensions: &Extensions) -> Option<Self> {
         let connection = extensions.get::<Arc<Connection>>()?;
         let context = extensions.get::<Arc<RequestContext>>();
@@ -80,14 +82,15 @@ impl Client {
         })
     }
 
-    /// Counts this many bytes of a body that is arriving. `abort` ends the request if it has to make room for others.
+    /// Counts this many bytes of a body that is arriving. `abort` ends the request if it has to make room for
+    /// others.
     pub(crate) fn hold_request(&self, bytes: u64, abort: AbortHandle) -> Share {
         let Connection { pace, budgets, .. } = &*self.connection;
         budgets.requests.take(self.address, bytes, pace, abort)
     }
 
-    /// Counts this many bytes of a response, whose speed is measured from now on. The connection is closed if the response has to make
-    /// room for others.
+    /// Counts this many bytes of a response, whose speed is measured from now on. The connection is closed if
+    /// the response has to make room for others.
     pub(crate) fn hold_response(&self, bytes: u64) -> Share {
         let Connection {
             pace, budgets, abort, ..

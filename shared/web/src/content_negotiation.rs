@@ -24,9 +24,9 @@ impl<'a> Preferences<'a> {
         Self(members.filter_map(parse_member).collect())
     }
 
-    /// Returns the weight, in thousandths, of the first of `names` that the header lists, or 0 if it lists none. Upper and lower case
-    /// count as equal. The caller passes the most specific name first, such as a media type before its range. If the header lists a
-    /// name more than once, its highest weight counts.
+    /// Returns the weight, in thousandths, of the first of `names` that the header lists, or 0 if it lists
+    /// none. Upper and lower case count as equal. The caller passes the most specific name first, such as a
+    /// media type before its range. If the header lists a name more than once, its highest weight counts.
     pub(crate) fn weight(&self, names: &[&str]) -> u16 {
         let listed = |name: &&str| {
             let weights = self
@@ -52,8 +52,9 @@ pub fn excludes_json(headers: &HeaderMap, media_type: &str) -> bool {
     accept.weight(&[media_type]) > 0 && accept.weight(&["application/json", "application/*", "*/*"]) == 0
 }
 
-/// Returns the language among `supported`, which are primary subtags in lower case, that `Accept-Language` gives the highest weight
-/// (RFC 4647 §3.4). Among equal weights the first in the header counts. Returns `None` if the header lists none of them.
+/// Returns the language among `supported`, which are primary subtags in lower case, that `Accept-Language`
+/// gives the highest weight (RFC 4647 §3.4). Among equal weights the first in the header counts. Returns
+/// `None` if the header lists none of them.
 pub fn preferred_language<'a>(headers: &HeaderMap, supported: &[&'a str]) -> Option<&'a str> {
     let Preferences(ranges) = Preferences::read(headers, &header::ACCEPT_LANGUAGE);
     let listed = ranges.iter().filter_map(|(range, weight)| {

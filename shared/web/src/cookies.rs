@@ -39,8 +39,8 @@ pub fn single<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     }
 }
 
-/// Returns the session id in the session cookie, if there is one. Fails with 401 if there are several: a page of
-/// another host of the site can add one, and the order does not tell which is which.
+/// Returns the session id in the session cookie, if there is one. Fails with 401 if there are several: a page
+/// of another host of the site can add one, and the order does not tell which is which.
 pub fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     match all(headers, SID).as_slice() {
         [] => Ok(None),
@@ -56,8 +56,9 @@ pub fn sid(headers: &HeaderMap) -> Result<Option<Secret>, Error> {
     }
 }
 
-/// Returns the `Set-Cookie` values that remove the session cookie of this host, and those that another host of its site may have set for
-/// both (RFC 6265 §5.3). A cookie with another path stays, because the request does not tell the path.
+/// Returns the `Set-Cookie` values that remove the session cookie of this host, and those that another host
+/// of its site may have set for both (RFC 6265 §5.3). A cookie with another path stays, because the request
+/// does not tell the path.
 fn removals_of_sid(headers: &HeaderMap) -> Vec<HeaderValue> {
     let host = single_header(headers, header::HOST.as_str()).and_then(|host| host.split(':').next());
     // Addresses and single labels have no parent. A browser ignores the removal for a public suffix.
@@ -76,9 +77,9 @@ fn removals_of_sid(headers: &HeaderMap) -> Vec<HeaderValue> {
     [clear_sid()].into_iter().chain(of_domains).collect()
 }
 
-/// Returns a `Set-Cookie` value with `SameSite=Lax` and `Path=/`, for this host only. Without `max_age`, the browser
-/// keeps the cookie until it closes. `extra` holds further attributes, such as `; HttpOnly`. Returns an empty value if
-/// an argument contains a control character.
+/// Returns a `Set-Cookie` value with `SameSite=Lax` and `Path=/`, for this host only. Without `max_age`, the
+/// browser keeps the cookie until it closes. `extra` holds further attributes, such as `; HttpOnly`. Returns
+/// an empty value if an argument contains a control character.
 pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> HeaderValue {
     let age = max_age
         .map(|age| format!("; Max-Age={}", age.as_secs()))
@@ -87,16 +88,17 @@ pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> H
         .unwrap_or(HeaderValue::from_static(""))
 }
 
-/// Returns a `Set-Cookie` value with `SameSite=Strict`, `HttpOnly` and `Secure`, for requests of this host at `path` and below.
-/// The browser keeps the cookie for the time `max_age`. Returns an empty value if an argument contains a control character.
+/// Returns a `Set-Cookie` value with `SameSite=Strict`, `HttpOnly` and `Secure`, for requests of this host at
+/// `path` and below. The browser keeps the cookie for the time `max_age`. Returns an empty value if an
+/// argument contains a control character.
 pub fn set_strict(name: &str, value: &str, path: &str, max_age: Duration) -> HeaderValue {
     let age = max_age.as_secs();
     let cookie = format!("{name}={value}; Path={path}; SameSite=Strict; Max-Age={age}; HttpOnly; Secure");
     HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// Returns a `Set-Cookie` value like [`set_strict`], but with `SameSite=Lax`, so that the browser also sends the cookie when it opens the page
-/// from another site.
+/// Returns a `Set-Cookie` value like [`set_strict`], but with `SameSite=Lax`, so that the browser also sends
+/// the cookie when it opens the page from another site.
 pub fn set_lax(name: &str, value: &str, path: &str, max_age: Duration) -> HeaderValue {
     let age = max_age.as_secs();
     let cookie = format!("{name}={value}; Path={path}; SameSite=Lax; Max-Age={age}; HttpOnly; Secure");
@@ -108,7 +110,8 @@ pub fn set_sid(sid: &Secret, lifetime: Duration) -> HeaderValue {
     set(SID, sid.expose(), Some(lifetime), "; HttpOnly; Secure")
 }
 
-/// Returns the header with the session cookie of a session that takes the place of `former`, whose absolute lifetime goes on.
+/// Returns the header with the session cookie of a session that takes the place of `former`, whose absolute
+/// lifetime goes on.
 pub fn replacement_cookie(
     former: &Session,
     sid: &Secret,

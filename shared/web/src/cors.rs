@@ -1,7 +1,7 @@
 //! CORS: the `Access-Control-…` headers (Fetch standard §3.3).
 //!
-//! The HTML pages and `/authorize` do not use this middleware, because browsers navigate to them and scripts do not
-//! fetch them.
+//! The HTML pages and `/authorize` do not use this middleware, because browsers navigate to them and scripts
+//! do not fetch them.
 
 use crate::headers::single;
 use crate::{DeferredHeaders, Policy};
@@ -12,8 +12,8 @@ use axum::response::Response;
 use identity::grants::origins::{Origins, Party};
 use std::sync::Arc;
 
-/// The request headers that a page may send: those that the API reads, and those that libraries for tracing, MCP clients and older
-/// JavaScript libraries add by themselves.
+/// The request headers that a page may send: those that the API reads, and those that libraries for tracing,
+/// MCP clients and older JavaScript libraries add by themselves.
 const REQUEST_HEADERS: &str = "authorization, dpop, content-type, if-match, if-none-match, idempotency-key, \
                                x-csrf-token, accept, traceparent, tracestate, baggage, sentry-trace, \
                                x-requested-with, mcp-protocol-version";
@@ -34,8 +34,8 @@ pub enum Cors {
     /// Any origin, without cookies. For public documents.
     AnyOrigin,
     /// The trusted origins of the policy and the origins of registered single-page apps. The trusted origins
-    /// and those of first-party apps may send cookies; those of apps with a refresh token in a cookie may send cookies to
-    /// the routes that read it.
+    /// and those of first-party apps may send cookies; those of apps with a refresh token in a cookie may
+    /// send cookies to the routes that read it.
     KnownOrigins {
         /// The policy with the trusted origins.
         policy: Arc<Policy>,
@@ -57,9 +57,9 @@ pub async fn add_headers(State(cors): State<Cors>, request: Request, next: Next)
 }
 
 impl Cors {
-    /// Adds the CORS headers to the response if the request comes from an allowed origin. A request from any other
-    /// origin is handled as usual, but the browser does not let the page read the response. Takes the request and
-    /// returns it, because its body cannot be shared between threads.
+    /// Adds the CORS headers to the response if the request comes from an allowed origin. A request from any
+    /// other origin is handled as usual, but the browser does not let the page read the response. Takes the
+    /// request and returns it, because its body cannot be shared between threads.
     pub(crate) async fn add_to_response(&self, request: Request) -> Request {
         let (parts, body) = request.into_parts();
         if let Some(deferred) = parts.extensions.get::<DeferredHeaders>() {
@@ -75,7 +75,8 @@ impl Cors {
         Request::from_parts(parts, body)
     }
 
-    /// Returns the request headers that a page may send. For public documents, whatever the preflight asks for.
+    /// Returns the request headers that a page may send. For public documents, whatever the preflight asks
+    /// for.
     fn request_headers(&self, preflight: &HeaderMap) -> HeaderValue {
         let asked = preflight.get(header::ACCESS_CONTROL_REQUEST_HEADERS);
         match (self, asked.filter(|names| names.len() <= MAX_REPEATED)) {
@@ -110,7 +111,8 @@ impl Cors {
         self.party(origin).await == Some(Party::First)
     }
 
-    /// Returns the party of an origin; `None` if it is unknown. The trusted origins of the policy count as first-party.
+    /// Returns the party of an origin; `None` if it is unknown. The trusted origins of the policy count as
+    /// first-party.
     async fn party(&self, origin: &str) -> Option<Party> {
         match self {
             Self::AnyOrigin => None,

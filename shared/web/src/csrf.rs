@@ -69,10 +69,10 @@ pub fn token(headers: &HeaderMap, policy: &Policy) -> (String, HeaderValue) {
     (token, cookie)
 }
 
-/// Checks a request that has no bearer token. Safe methods pass. A request without any sign of a browser (a cookie of
-/// this service, `Origin` or `Sec-Fetch-Site`) passes too, because a forged request comes from a browser and has at
-/// least one of them. Any other request must repeat the `csrf` cookie in the header [`HEADER`], and come from an origin
-/// whose pages may send cookies according to `cors`.
+/// Checks a request that has no bearer token. Safe methods pass. A request without any sign of a browser (a
+/// cookie of this service, `Origin` or `Sec-Fetch-Site`) passes too, because a forged request comes from a
+/// browser and has at least one of them. Any other request must repeat the `csrf` cookie in the header
+/// [`HEADER`], and come from an origin whose pages may send cookies according to `cors`.
 pub async fn check(method: &Method, headers: &HeaderMap, cors: &Cors) -> Result<(), Mismatch> {
     if method.is_safe() {
         return Ok(());
@@ -94,9 +94,10 @@ pub async fn check(method: &Method, headers: &HeaderMap, cors: &Cors) -> Result<
     Ok(())
 }
 
-/// Checks a page form: that `presented`, the token from a hidden field, equals the value of the `csrf` cookie, and that the form comes
-/// from a page of this program, because no other page needs to send it. Fails if either token is missing or the cookie is repeated. A browser or proxy that sets
-/// `Referrer-Policy: no-referrer` makes the browser send `Origin: null` with the forms of our own pages, so that
+/// Checks a page form: that `presented`, the token from a hidden field, equals the value of the `csrf`
+/// cookie, and that the form comes from a page of this program, because no other page needs to send it. Fails
+/// if either token is missing or the cookie is repeated. A browser or proxy that sets `Referrer-Policy:
+/// no-referrer` makes the browser send `Origin: null` with the forms of our own pages, so that
 /// `Sec-Fetch-Site` decides, which no page can set.
 pub fn check_form(headers: &HeaderMap, presented: &str, policy: &Policy) -> Result<(), Mismatch> {
     check_cookie(headers, Some(presented))?;
@@ -106,7 +107,8 @@ pub fn check_form(headers: &HeaderMap, presented: &str, policy: &Policy) -> Resu
     })
 }
 
-/// Checks that `presented` equals the value of the `csrf` cookie. Fails if either is missing or the cookie is repeated.
+/// Checks that `presented` equals the value of the `csrf` cookie. Fails if either is missing or the cookie is
+/// repeated.
 pub fn check_cookie(headers: &HeaderMap, presented: Option<&str>) -> Result<(), Mismatch> {
     let cookie = cookies::single(headers, cookies::CSRF)
         .filter(|value| !value.is_empty())
@@ -117,8 +119,8 @@ pub fn check_cookie(headers: &HeaderMap, presented: Option<&str>) -> Result<(), 
         .ok_or(Mismatch)
 }
 
-/// Checks that `trusts` is true of the value of `Origin`. Without `Origin`, checks that `Sec-Fetch-Site` is absent, `same-origin` or
-/// `none`.
+/// Checks that `trusts` is true of the value of `Origin`. Without `Origin`, checks that `Sec-Fetch-Site` is
+/// absent, `same-origin` or `none`.
 pub fn check_origin(headers: &HeaderMap, trusts: impl FnOnce(&str) -> bool) -> Result<(), Mismatch> {
     if let Some(origin) = named_origin(headers)?
         && !trusts(origin)
@@ -128,8 +130,8 @@ pub fn check_origin(headers: &HeaderMap, trusts: impl FnOnce(&str) -> bool) -> R
     Ok(())
 }
 
-/// Returns the value of `Origin`; `None` without it. Fails if it is repeated, or if it is missing and `Sec-Fetch-Site`
-/// is neither absent, `same-origin` nor `none`.
+/// Returns the value of `Origin`; `None` without it. Fails if it is repeated, or if it is missing and
+/// `Sec-Fetch-Site` is neither absent, `same-origin` nor `none`.
 fn named_origin(headers: &HeaderMap) -> Result<Option<&str>, Mismatch> {
     if headers.contains_key(header::ORIGIN) {
         return single(headers, header::ORIGIN.as_str()).map(Some).ok_or(Mismatch);
@@ -140,7 +142,8 @@ fn named_origin(headers: &HeaderMap) -> Result<Option<&str>, Mismatch> {
     }
 }
 
-/// Returns whether a value consists of 36 hexadecimal digits and hyphens, like the UUIDs that [`token`] creates.
+/// Returns whether a value consists of 36 hexadecimal digits and hyphens, like the UUIDs that [`token`]
+/// creates.
 fn is_token(value: &str) -> bool {
     value.len() == 36 && value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }

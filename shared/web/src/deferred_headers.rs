@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 /// The space that is reserved for a list of header values, in bytes. A longer list needs another allocation.
 const MAX_USUAL_LIST: usize = 64;
 
-/// Headers to add to the response in any case, even after an error, a timeout or a panic. The `request_log` middleware
-/// adds this to the extensions of every request, and writes the headers when the response is complete.
+/// Headers to add to the response in any case, even after an error, a timeout or a panic. The `request_log`
+/// middleware adds this to the extensions of every request, and writes the headers when the response is
+/// complete.
 #[derive(Clone, Debug, Default)]
 pub struct DeferredHeaders(Arc<Mutex<HeaderMap>>);
 

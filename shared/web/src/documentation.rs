@@ -1,4 +1,5 @@
-//! The published OpenAPI document: what `routes!` collected, with the parts that all operations share, and its page.
+//! The published OpenAPI document: what `routes!` collected, with the parts that all operations share, and
+//! its page.
 
 mod common_responses;
 mod document;

@@ -1,4 +1,5 @@
-//! Access tokens that are bound to a key (RFC 9449 §7): the scheme `DPoP`, the header with the proof, and the errors about them.
+//! Access tokens that are bound to a key (RFC 9449 §7): the scheme `DPoP`, the header with the proof, and the
+//! errors about them.
 
 use crate::DeferredHeaders;
 use crate::bearer::{self, PresentedToken};
@@ -30,8 +31,9 @@ pub fn proof(headers: &HeaderMap) -> Result<Option<&str>, ::dpop::Error> {
     }
 }
 
-/// Checks that a verified access token came with the scheme that it needs and, if it is bound to the key with the thumbprint `key`,
-/// with a proof of that key, which is then used up. `origin` is the public one of the server. Fails with 401.
+/// Checks that a verified access token came with the scheme that it needs and, if it is bound to the key with
+/// the thumbprint `key`, with a proof of that key, which is then used up. `origin` is the public one of the
+/// server. Fails with 401.
 pub async fn check_possession(
     proofs: &Proofs,
     parts: &Parts,
@@ -84,7 +86,8 @@ async fn accept_proof(
     Ok(())
 }
 
-/// Returns 401 for a proof that is not accepted (RFC 9449 §7.1, §9), and 503 if no further proof can be remembered.
+/// Returns 401 for a proof that is not accepted (RFC 9449 §7.1, §9), and 503 if no further proof can be
+/// remembered.
 #[allow(clippy::needless_pass_by_value, reason = "the signature is map_err's")]
 fn error_response(error: ::dpop::Error) -> Error {
     let message = error.to_string();
@@ -115,8 +118,8 @@ pub(crate) fn has_scheme(headers: &HeaderMap) -> bool {
     matches!(bearer::token(headers), Ok(Some(presented)) if presented.is_dpop)
 }
 
-/// Adapts the challenge of a response to the request: if its access token has the scheme `DPoP`, the errors about the token have that
-/// scheme too (RFC 9449 §7.1). `is_dpop` says whether it has.
+/// Adapts the challenge of a response to the request: if its access token has the scheme `DPoP`, the errors
+/// about the token have that scheme too (RFC 9449 §7.1). `is_dpop` says whether it has.
 pub(crate) fn adapt_challenge(is_dpop: bool, mut response: Response) -> Response {
     let sent = response
         .headers()
@@ -131,8 +134,8 @@ pub(crate) fn adapt_challenge(is_dpop: bool, mut response: Response) -> Response
     response
 }
 
-/// Adds a challenge of the scheme `DPoP` to the one of a 401 response, for clients that can use either scheme, unless proofs are
-/// switched off.
+/// Adds a challenge of the scheme `DPoP` to the one of a 401 response, for clients that can use either
+/// scheme, unless proofs are switched off.
 pub fn offer_scheme(proofs: &Proofs, mut response: Response) -> Response {
     if response.status() != StatusCode::UNAUTHORIZED || !proofs.is_on() {
         return response;

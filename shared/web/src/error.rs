@@ -1,7 +1,7 @@
 //! The error type of both servers.
 //!
-//! A handler returns an [`Error`]. The `request_log` middleware writes the body, because only the middleware knows the
-//! trace id, and writes the same body for errors that axum and tower create themselves.
+//! A handler returns an [`Error`]. The `request_log` middleware writes the body, because only the middleware
+//! knows the trace id, and writes the same body for errors that axum and tower create themselves.
 
 pub(crate) mod body;
 mod code;
@@ -90,8 +90,8 @@ impl Error {
         Self::invalid_member(member, format!("is not {expected}"))
     }
 
-    /// Creates a 422 for a member that turned out to be invalid after the body was read. The message continues a sentence that begins
-    /// with the member.
+    /// Creates a 422 for a member that turned out to be invalid after the body was read. The message
+    /// continues a sentence that begins with the member.
     pub fn invalid_member(member: &str, message: String) -> Self {
         Self::validation(vec![FieldError {
             pointer: format!("/{member}"),
@@ -124,8 +124,8 @@ impl Error {
         .retry_after(Duration::from_secs(1))
     }
 
-    /// Creates a 507 and logs its cause, which the response does not contain. It has no `Retry-After`, because a client must not
-    /// repeat the request by itself (RFC 4918 §11.5).
+    /// Creates a 507 and logs its cause, which the response does not contain. It has no `Retry-After`,
+    /// because a client must not repeat the request by itself (RFC 4918 §11.5).
     pub fn storage_full(cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(error = %cause, "the disk is full");
         Self::new(

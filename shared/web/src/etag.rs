@@ -48,7 +48,8 @@ impl IfMatch {
         )
     }
 
-    /// Returns whether the header matches `etag` by strong comparison (RFC 9110 §8.8.3.2). `Missing` matches nothing.
+    /// Returns whether the header matches `etag` by strong comparison (RFC 9110 §8.8.3.2). `Missing` matches
+    /// nothing.
     pub fn matches(&self, etag: &str) -> bool {
         match self {
             Self::Missing => false,
@@ -63,7 +64,8 @@ impl IfMatch {
 pub enum IfNoneMatch {
     /// `*`, which matches any version.
     Any,
-    /// The tags before the first malformed member of each line, without the prefix `W/`. Empty if the header is absent.
+    /// The tags before the first malformed member of each line, without the prefix `W/`. Empty if the header
+    /// is absent.
     Tags(Vec<String>),
 }
 
@@ -88,8 +90,8 @@ impl IfNoneMatch {
     }
 }
 
-/// Returns the entity tag of a compressed response, from the tag of the same version uncompressed. A malformed tag is
-/// returned unchanged.
+/// Returns the entity tag of a compressed response, from the tag of the same version uncompressed. A
+/// malformed tag is returned unchanged.
 pub(crate) fn for_gzip(etag: &str) -> String {
     match etag.strip_suffix('"') {
         Some(open) => format!("{open}{GZIP_SUFFIX}\""),
@@ -97,8 +99,9 @@ pub(crate) fn for_gzip(etag: &str) -> String {
     }
 }
 
-/// Parses a list of entity tags. Returns each tag without the suffix of compressed responses, paired with `true` if the
-/// tag is weak. Parsing stops at the first malformed member, because the bounds of the following ones are unknown.
+/// Parses a list of entity tags. Returns each tag without the suffix of compressed responses, paired with
+/// `true` if the tag is weak. Parsing stops at the first malformed member, because the bounds of the
+/// following ones are unknown.
 fn parse_tags(mut rest: &str) -> Vec<(bool, String)> {
     let mut tags = Vec::new();
     loop {

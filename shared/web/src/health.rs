@@ -17,13 +17,15 @@ use utoipa::ToSchema;
 /// The paths of the health checks, which are answered whatever the clock says.
 pub(crate) const PATHS: [&str; 2] = ["/livez", "/readyz"];
 
-/// The time for which a measurement answers all callers. Anybody may call `/readyz`, and its checks use connections to the dependencies.
+/// The time for which a measurement answers all callers. Anybody may call `/readyz`, and its checks use
+/// connections to the dependencies.
 const MEASURED_FOR: Duration = Duration::from_secs(1);
 
 /// A check of one dependency. Returns the error text for the log if the dependency is unavailable.
 type Check = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
-/// The dependencies that readiness checks, by name. Cheap to clone; all clones share the last measurement and the draining state.
+/// The dependencies that readiness checks, by name. Cheap to clone; all clones share the last measurement and
+/// the draining state.
 #[derive(Clone, Default)]
 pub struct Health {
     checks: Vec<(&'static str, Dependency, Check)>,
@@ -82,7 +84,8 @@ impl Health {
         self
     }
 
-    /// Returns whether each dependency is available, at most a second ago. Callers wait for a measurement under way.
+    /// Returns whether each dependency is available, at most a second ago. Callers wait for a measurement
+    /// under way.
     async fn available(&self) -> Vec<bool> {
         let mut last = self.measurement.lock().await;
         if let Some(fresh) = last.as_ref().filter(|last| last.at.elapsed() < MEASURED_FOR) {
@@ -149,9 +152,9 @@ pub async fn livez() -> impl IntoResponse {
 
 /// Check readiness
 ///
-/// Checks every dependency, at most once a second for all callers together. Answers 200 `ready` if all of them work,
-/// 200 `degraded` if only dependencies that few requests need are missing, and otherwise 503 `not ready`. The body lists
-/// the state of each dependency.
+/// Checks every dependency, at most once a second for all callers together. Answers 200 `ready` if all of
+/// them work, 200 `degraded` if only dependencies that few requests need are missing, and otherwise 503 `not
+/// ready`. The body lists the state of each dependency.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "readyz", tag = "Service",
     responses(

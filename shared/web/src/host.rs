@@ -5,8 +5,8 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, Version, header};
 use std::net::Ipv6Addr;
 
-/// Fails with 400 unless the request has exactly one `Host` header, with a valid host (RFC 9112 §3.2). HTTP/1.0 has no
-/// such header, and HTTP/2 has `:authority` in its place, so there it may be missing.
+/// Fails with 400 unless the request has exactly one `Host` header, with a valid host (RFC 9112 §3.2).
+/// HTTP/1.0 has no such header, and HTTP/2 has `:authority` in its place, so there it may be missing.
 pub(crate) fn check(request: &Request) -> Result<(), Error> {
     let mut lines = request.headers().get_all(header::HOST).iter();
     let is_valid = match (lines.next(), lines.next()) {
@@ -23,8 +23,8 @@ pub(crate) fn check(request: &Request) -> Result<(), Error> {
     }
 }
 
-/// Returns whether a value is a host and, optionally, a port: `uri-host [ ":" port ]`. An escape (`%`) is refused, because names in
-/// the DNS have none.
+/// Returns whether a value is a host and, optionally, a port: `uri-host [ ":" port ]`. An escape (`%`) is
+/// refused, because names in the DNS have none.
 fn is_host(value: &HeaderValue) -> bool {
     let Ok(text) = value.to_str() else {
         return false;
@@ -40,7 +40,8 @@ fn is_host(value: &HeaderValue) -> bool {
     is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
-/// Returns whether a byte is `unreserved` or one of the `sub-delims` (RFC 3986 §2.2, §2.3), of which a `reg-name` consists.
+/// Returns whether a byte is `unreserved` or one of the `sub-delims` (RFC 3986 §2.2, §2.3), of which a
+/// `reg-name` consists.
 fn is_in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(&byte)
 }

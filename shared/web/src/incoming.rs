@@ -1,5 +1,5 @@
-//! The memory of request bodies. What has arrived of a body stays in memory until the rest arrives, so clients that send slowly could hold
-//! any amount of memory if it were not counted.
+//! The memory of request bodies. What has arrived of a body stays in memory until the rest arrives, so
+//! clients that send slowly could hold any amount of memory if it were not counted.
 
 use crate::connection::Client;
 use axum::body::{Body, Bytes, HttpBody as _};
@@ -17,8 +17,9 @@ pub(crate) enum NotReceived {
     Failed(Box<dyn StdError + Send + Sync>),
 }
 
-/// Receives the body of a request with these extensions. Most bodies arrive with the head or right after it, in one piece. A longer one
-/// counts with what has arrived of it, and has to make room for others if it arrives more slowly.
+/// Receives the body of a request with these extensions. Most bodies arrive with the head or right after it,
+/// in one piece. A longer one counts with what has arrived of it, and has to make room for others if it
+/// arrives more slowly.
 pub(crate) async fn receive(extensions: &Extensions, body: Limited<Body>) -> Result<Bytes, NotReceived> {
     let mut body = body;
     let first = next_piece(&mut body).await?.unwrap_or_default();

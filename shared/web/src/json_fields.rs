@@ -11,9 +11,9 @@ const MAX_UNKNOWN: usize = 20;
 /// The number of characters after which a response cuts the name of an unknown member.
 const MAX_UNKNOWN_NAME: usize = 100;
 
-/// The members of a JSON object that are not read yet, and the errors so far. Each getter removes one member and
-/// returns the result of `parse`, or `None` if the member is absent or invalid. The error text of `parse` continues a
-/// sentence that begins with the name of the member, such as "must be …" or "is …".
+/// The members of a JSON object that are not read yet, and the errors so far. Each getter removes one member
+/// and returns the result of `parse`, or `None` if the member is absent or invalid. The error text of `parse`
+/// continues a sentence that begins with the name of the member, such as "must be …" or "is …".
 /// [`finish`](Fields::finish) reports the errors, and rejects the members that no getter removed as unknown.
 #[derive(Debug)]
 pub struct Fields {
@@ -22,8 +22,8 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Parses an object. Fails with 400 if the bytes are not JSON, and with 422 if they are not an object, name a
-    /// member twice or contain a NUL character.
+    /// Parses an object. Fails with 400 if the bytes are not JSON, and with 422 if they are not an object,
+    /// name a member twice or contain a NUL character.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
         let body_error = |code, message: String| {
             Error::validation(vec![FieldError {
@@ -134,8 +134,8 @@ impl Fields {
         is_present
     }
 
-    /// Removes a member and returns its parsed value; `None` if it is absent or invalid. `read` checks the JSON type,
-    /// and `parse` the value. `wrong_type` is the error text if `read` returns `None`.
+    /// Removes a member and returns its parsed value; `None` if it is absent or invalid. `read` checks the
+    /// JSON type, and `parse` the value. `wrong_type` is the error text if `read` returns `None`.
     fn take<V, T, E: ToString>(
         &mut self,
         name: &str,
@@ -163,8 +163,8 @@ impl Fields {
         });
     }
 
-    /// Returns `value`, which the caller built from the members, or `None` if a required one was absent or invalid.
-    /// Fails with 422 if `value` is `None`, or if any member was invalid or is unknown.
+    /// Returns `value`, which the caller built from the members, or `None` if a required one was absent or
+    /// invalid. Fails with 422 if `value` is `None`, or if any member was invalid or is unknown.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Error> {
         for name in std::mem::take(&mut self.members).keys().take(MAX_UNKNOWN) {
             let name: String = name.chars().take(MAX_UNKNOWN_NAME).collect();

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use futures_util::TryStream;
 use serde::Serialize;
 
-/// Returns a response with a JSON body. `capacity` is the length in bytes that most bodies do not exceed, so that their
-/// buffer need not grow: the buffer of [`axum::Json`] begins with 128 bytes.
+/// Returns a response with a JSON body. `capacity` is the length in bytes that most bodies do not exceed, so
+/// that their buffer need not grow: the buffer of [`axum::Json`] begins with 128 bytes.
 pub fn json_response(value: &impl Serialize, capacity: usize) -> Response {
     let mut body = Vec::with_capacity(capacity);
     match serde_json::to_writer(&mut body, value) {
@@ -21,8 +21,8 @@ pub fn json_response(value: &impl Serialize, capacity: usize) -> Response {
     }
 }
 
-/// Returns a response with a JSON file that the browser stores and that no cache keeps. The file is sent in pieces. `content_disposition`
-/// names it.
+/// Returns a response with a JSON file that the browser stores and that no cache keeps. The file is sent in
+/// pieces. `content_disposition` names it.
 pub fn json_file<S>(content_disposition: String, pieces: S) -> Response
 where
     S: TryStream<Ok: Into<Bytes>, Error: Into<BoxError>> + Send + 'static,

@@ -1,4 +1,5 @@
-//! The HTTP layer of both servers: middleware, extractors, error bodies, the OpenAPI document and health checks.
+//! The HTTP layer of both servers: middleware, extractors, error bodies, the OpenAPI document and health
+//! checks.
 //!
 //! This crate uses axum and contains no SQL.
 

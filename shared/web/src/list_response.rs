@@ -66,7 +66,8 @@ impl Links {
         T: HasCursor<Cursor: Display + ToSchema>,
     {
         let next = page.next();
-        // A page after the end has no first item from which to page backward, so its previous page is the first page.
+        // A page after the end has no first item from which to page backward, so its previous page is the
+        // first page.
         let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
         Self {
             next: next.map(|cursor| request.url(list_url, Some(&cursor), Direction::Next)),
@@ -74,8 +75,8 @@ impl Links {
         }
     }
 
-    /// Returns the value of the `Link` header, if there is any link. A value that would make the head of the response too long for proxies is
-    /// left out: the body has the links too.
+    /// Returns the value of the `Link` header, if there is any link. A value that would make the head of the
+    /// response too long for proxies is left out: the body has the links too.
     fn header(&self) -> Option<String> {
         let link = |rel, url: &Option<String>| url.as_ref().map(|url| format!(r#"<{url}>; rel="{rel}""#));
         match (link("next", &self.next), link("prev", &self.prev)) {

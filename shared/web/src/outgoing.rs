@@ -1,5 +1,5 @@
-//! The memory of large responses. A response stays in memory until its client has accepted it, so clients that read slowly could hold any
-//! amount of memory if it were not counted.
+//! The memory of large responses. A response stays in memory until its client has accepted it, so clients
+//! that read slowly could hold any amount of memory if it were not counted.
 
 use crate::budget::Share;
 use crate::connection::Client;
@@ -10,11 +10,12 @@ use futures_util::StreamExt as _;
 
 /// The size above which a response counts, in bytes. Most responses are smaller, and take no lock.
 const LARGE: u64 = 64 * 1024;
-/// The size that a stream counts as, in bytes, because its own is not known: the largest part of an export that is in memory at a
-/// time.
+/// The size that a stream counts as, in bytes, because its own is not known: the largest part of an export
+/// that is in memory at a time.
 const STREAM: u64 = 8 * 1024 * 1024;
 
-/// A mark, as an extension of a response, of a stream that is sent in small parts, each as soon as it is there.
+/// A mark, as an extension of a response, of a stream that is sent in small parts, each as soon as it is
+/// there.
 #[derive(Clone, Copy, Debug)]
 pub struct SmallStream;
 

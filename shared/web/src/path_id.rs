@@ -7,8 +7,9 @@ use foundation::ids::Id;
 use std::convert::Infallible;
 use std::str::FromStr;
 
-/// The id in the path parameter with this index, by default the first one. `T` parses the canonical form and no other
-/// text. Extraction never fails, so that a handler can answer 401 and 403 before the 404 of a malformed id.
+/// The id in the path parameter with this index, by default the first one. `T` parses the canonical form and
+/// no other text. Extraction never fails, so that a handler can answer 401 and 403 before the 404 of a
+/// malformed id.
 #[derive(Clone, Copy, Debug)]
 pub struct PathId<T = Id, const INDEX: usize = 0>(Option<T>);
 

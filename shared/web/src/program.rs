@@ -16,11 +16,11 @@ use tower::util::MapRequestLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Returns the routes `/livez` and `/readyz`, which have no CORS headers, and the response to unknown paths, which has
-/// them.
+/// Returns the routes `/livez` and `/readyz`, which have no CORS headers, and the response to unknown paths,
+/// which has them.
 pub fn common_routes(policy: &Policy, cors: Cors, health: health::Health) -> OpenApiRouter {
-    // The layer of a router without routes covers its fallback, so the 404 of an unknown path has the same headers as
-    // the 404 of a missing post. axum keeps the fallback of the merged router.
+    // The layer of a router without routes covers its fallback, so the 404 of an unknown path has the same
+    // headers as the 404 of a missing post. axum keeps the fallback of the merged router.
     let unknown_paths = OpenApiRouter::new().layer(from_fn_with_state(cors, cors::add_headers));
     let mut common = OpenApiRouter::new()
         .routes(routes!(health::livez))
@@ -39,8 +39,8 @@ pub fn csrf_route(policy: Arc<Policy>, cors: Cors, limiter: RateLimiter) -> Open
         .with_state(policy)
 }
 
-/// A program's routes with the middleware of every request: trace id, log line, time limit, error bodies, the checks of
-/// the host and the clock, compression, and the memory of large responses. Cheap to clone.
+/// A program's routes with the middleware of every request: trace id, log line, time limit, error bodies, the
+/// checks of the host and the clock, compression, and the memory of large responses. Cheap to clone.
 #[derive(Clone)]
 pub struct Program {
     routes: Router,
@@ -49,8 +49,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Returns the program with these routes. While the clock differs from that of the database, only the health checks and
-    /// the requests in the table of the module `wrong_clock` are served.
+    /// Returns the program with these routes. While the clock differs from that of the database, only the
+    /// health checks and the requests in the table of the module `wrong_clock` are served.
     pub fn new(routes: Router, policy: Arc<Policy>, clock: ClockCheck) -> Self {
         Self {
             routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
@@ -59,8 +59,9 @@ impl Program {
         }
     }
 
-    /// Handles a request. The steps are calls and not layers of the router, because each layer of an axum router costs
-    /// allocations, and because the router adds `Allow` and `Content-Length` outside its own layers.
+    /// Handles a request. The steps are calls and not layers of the router, because each layer of an axum
+    /// router costs allocations, and because the router adds `Allow` and `Content-Length` outside its own
+    /// layers.
     pub async fn handle(self, request: Request) -> Response {
         let Self {
             routes,
@@ -82,7 +83,8 @@ impl Program {
                 return Error::dependency_unavailable().into_response();
             }
             if is_head {
-                // The router would remove the body before its length, its entity tag and its compression are known.
+                // The router would remove the body before its length, its entity tag and its compression are
+                // known.
                 *request.method_mut() = Method::GET;
             }
             compression::negotiate(routes, request).await

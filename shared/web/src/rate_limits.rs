@@ -34,8 +34,8 @@ pub fn document<S: Clone + Send + Sync + 'static>(mut routes: OpenApiRouter<S>) 
     routes
 }
 
-/// The pending decision about a request from an address that is over its limit. The limit does not concern it if its credentials are
-/// accepted.
+/// The pending decision about a request from an address that is over its limit. The limit does not concern it
+/// if its credentials are accepted.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingDecision {
     limited: Error,
@@ -57,8 +57,8 @@ async fn by_address(State(limiter): State<RateLimiter>, request: Request, next: 
     }
 }
 
-/// Counts the request under the client's address. `OPTIONS` requests, such as CORS preflights, are not counted. Fails with
-/// 429 if the address is over its limit.
+/// Counts the request under the client's address. `OPTIONS` requests, such as CORS preflights, are not
+/// counted. Fails with 429 if the address is over its limit.
 pub(crate) fn count_address(limiter: &RateLimiter, request: &Request) -> Result<(), Error> {
     let context = request_context(request.extensions())?;
     match context.address {
@@ -69,9 +69,10 @@ pub(crate) fn count_address(limiter: &RateLimiter, request: &Request) -> Result<
     }
 }
 
-/// Counts a call under the client's address, like [`count_address`]. If the address is over its limit, a call with credentials of the kind
-/// that the route needs is decided when they are checked: the back end of an app calls for all its users from one address, and others at
-/// that address must not be able to stop it. Of a flood, nothing is let through.
+/// Counts a call under the client's address, like [`count_address`]. If the address is over its limit, a call
+/// with credentials of the kind that the route needs is decided when they are checked: the back end of an app
+/// calls for all its users from one address, and others at that address must not be able to stop it. Of a
+/// flood, nothing is let through.
 pub(crate) fn count_call(
     limiter: &RateLimiter,
     request: &mut Request,
@@ -97,10 +98,12 @@ pub(crate) fn count_call(
     }
 }
 
-/// Returns whether a request has credentials of this kind, or may have them in its body. Without them, the route has no effect.
+/// Returns whether a request has credentials of this kind, or may have them in its body. Without them, the
+/// route has no effect.
 fn may_authenticate(request: &Request, credentials: Option<CredentialKind>) -> bool {
     match credentials {
-        // They may be in the body. Before it acts for a client without credentials, the route calls `require_address`.
+        // They may be in the body. Before it acts for a client without credentials, the route calls
+        // `require_address`.
         Some(CredentialKind::Client) => true,
         // Other schemes are ignored, so that the request could have an effect by its cookie.
         Some(CredentialKind::Token) => matches!(bearer::token(request.headers()), Ok(Some(_))),
@@ -116,7 +119,8 @@ pub fn require_address(extensions: &Extensions) -> Result<(), Error> {
     }
 }
 
-/// Takes back the count of the request under the address from which it came, because its credentials were accepted.
+/// Takes back the count of the request under the address from which it came, because its credentials were
+/// accepted.
 fn settle_address(limiter: &RateLimiter, extensions: &Extensions) -> Result<(), Error> {
     let context = request_context(extensions)?;
     if let Some(address) = context.address {
@@ -132,8 +136,8 @@ fn settle_address(limiter: &RateLimiter, extensions: &Extensions) -> Result<(), 
     Ok(())
 }
 
-/// Counts the request of a client that has authenticated under the client and no longer under the address from which it came. Fails with
-/// 429 if the client is over its limit.
+/// Counts the request of a client that has authenticated under the client and no longer under the address
+/// from which it came. Fails with 429 if the client is over its limit.
 pub fn by_client(limiter: &RateLimiter, extensions: &Extensions, client_id: &str) -> Result<(), Error> {
     settle_address(limiter, extensions)?;
     apply(
@@ -142,9 +146,10 @@ pub fn by_client(limiter: &RateLimiter, extensions: &Extensions, client_id: &str
     )
 }
 
-/// Counts the request under its principal, and adds the `RateLimit` headers to its response. The principal is a user
-/// (`client_id` is empty), a client (`user_id` is `None`), or a user with a client. With an access token, so with a client, the request is no
-/// longer counted under the address from which it came. Fails with 429 if the principal is over its limit.
+/// Counts the request under its principal, and adds the `RateLimit` headers to its response. The principal is
+/// a user (`client_id` is empty), a client (`user_id` is `None`), or a user with a client. With an access
+/// token, so with a client, the request is no longer counted under the address from which it came. Fails with
+/// 429 if the principal is over its limit.
 pub fn by_principal(
     limiter: &RateLimiter,
     parts: &Parts,
@@ -164,8 +169,8 @@ pub fn by_principal(
     apply(decision, &parts.extensions)
 }
 
-/// Adds the `RateLimit` headers of a decision to the response. Fails with 429 if the request is over its limit. Does
-/// nothing if `decision` is `None`, because requests are then not limited.
+/// Adds the `RateLimit` headers of a decision to the response. Fails with 429 if the request is over its
+/// limit. Does nothing if `decision` is `None`, because requests are then not limited.
 fn apply(decision: Option<Decision>, extensions: &Extensions) -> Result<(), Error> {
     let Some(decision) = decision else {
         return Ok(());

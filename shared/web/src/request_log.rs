@@ -20,7 +20,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
-/// The time limit of a request, from its head to the head of its response. The factor of [`time_limits`] multiplies it.
+/// The time limit of a request, from its head to the head of its response. The factor of [`time_limits`]
+/// multiplies it.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The maximum length of a stored `User-Agent`, in characters. The rest is cut off.
 const MAX_USER_AGENT: usize = 200;
@@ -33,8 +34,8 @@ struct ResponseContext {
     deferred_headers: DeferredHeaders,
 }
 
-/// Creates the request context with the time of this clock, calls `respond` within the time limit, completes the response and logs the
-/// request.
+/// Creates the request context with the time of this clock, calls `respond` within the time limit, completes
+/// the response and logs the request.
 pub(crate) async fn wrap<F: Future<Output = Response>>(
     policy: &Policy,
     clock: Clock,
@@ -106,7 +107,8 @@ fn count(status: StatusCode) {
     }
 }
 
-/// Records the matched route in the context of the request. Called by a layer inside the router, which matches the route.
+/// Records the matched route in the context of the request. Called by a layer inside the router, which
+/// matches the route.
 pub(crate) fn record_route(request: Request) -> Request {
     let extensions = request.extensions();
     if let (Ok(context), Some(path)) = (request_context(extensions), extensions.get::<MatchedPath>()) {
@@ -115,8 +117,8 @@ pub(crate) fn record_route(request: Request) -> Request {
     request
 }
 
-/// Returns the trace id of the header `traceparent` (W3C Trace Context §3.2); `None` if the header is absent, repeated or invalid. A later
-/// version than 00 may have further parts (§4.3).
+/// Returns the trace id of the header `traceparent` (W3C Trace Context §3.2); `None` if the header is absent,
+/// repeated or invalid. A later version than 00 may have further parts (§4.3).
 fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     let is_hex_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_id = |text: &str, length| {
@@ -133,8 +135,8 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
     (is_known_form && is_byte(flags) && is_id(trace, 32) && is_id(parent, 16)).then(|| trace.to_owned())
 }
 
-/// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters; `None` if nothing
-/// remains.
+/// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters; `None` if
+/// nothing remains.
 fn user_agent(headers: &HeaderMap) -> Option<String> {
     let value = String::from_utf8_lossy(headers.get(header::USER_AGENT)?.as_bytes());
     let printable = value.chars().filter(|char| !char.is_control());
@@ -178,8 +180,8 @@ fn complete_response(mut response: Response, response_context: &ResponseContext)
     response
 }
 
-/// Returns whether this is a 4xx or 5xx response whose body is still to be written. Pages and OAuth errors already have a body, and
-/// [`IntentionallyEmpty`] marks responses that must not get one.
+/// Returns whether this is a 4xx or 5xx response whose body is still to be written. Pages and OAuth errors
+/// already have a body, and [`IntentionallyEmpty`] marks responses that must not get one.
 pub fn is_unwritten_error(response: &Response) -> bool {
     let status = response.status();
     let failed = status.is_client_error() || status.is_server_error();
@@ -188,7 +190,8 @@ pub fn is_unwritten_error(response: &Response) -> bool {
         && response.extensions().get::<IntentionallyEmpty>().is_none()
 }
 
-/// Removes and returns the error of a response whose body is still to be written; `None` for any other response.
+/// Removes and returns the error of a response whose body is still to be written; `None` for any other
+/// response.
 fn take_unwritten_error(response: &mut Response) -> Option<Error> {
     let status = response.status();
     is_unwritten_error(response).then(|| {

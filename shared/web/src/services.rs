@@ -1,7 +1,7 @@
 //! The state of a server's router: its services behind one `Arc`.
 
-/// `services! { App(Services): name: Type; … }` completes `struct App(Arc<Services>)`: `App::new` takes the services, `App`
-/// derefs to them, and handlers take each listed field with axum's `State`.
+/// `services! { App(Services): name: Type; … }` completes `struct App(Arc<Services>)`: `App::new` takes the
+/// services, `App` derefs to them, and handlers take each listed field with axum's `State`.
 #[macro_export]
 macro_rules! services {
     ($App:ident($Services:ty): $($service:ident: $Service:ty;)+) => {

@@ -1,5 +1,6 @@
-//! The requests that are served although the clock of the process differs from that of the database: they publish keys and metadata, or
-//! end something that may be lost or stolen. They are judged by the clock of the database, as far as it was measured.
+//! The requests that are served although the clock of the process differs from that of the database: they
+//! publish keys and metadata, or end something that may be lost or stolen. They are judged by the clock of
+//! the database, as far as it was measured.
 
 use axum::http::Method;
 
@@ -29,8 +30,8 @@ const ROUTES: &[(&str, &str)] = &[
     ("POST", "/revoke"),
     ("POST", "/token/revoke"),
     ("POST", "/introspect"),
-    // Administration: finding and ending. The retirement of a key is served if the key is compromised, and a form that changes a user or a
-    // client if it ends something.
+    // Administration: finding and ending. The retirement of a key is served if the key is compromised, and a
+    // form that changes a user or a client if it ends something.
     ("GET", "/admin"),
     ("GET", "/admin/users"),
     ("GET", "/admin/users/*"),
@@ -54,7 +55,8 @@ const ROUTES: &[(&str, &str)] = &[
     ("GET", "/admin/events"),
 ];
 
-/// Returns whether a request is served while the clock differs. `OPTIONS` is, because its response depends on no time.
+/// Returns whether a request is served while the clock differs. `OPTIONS` is, because its response depends on
+/// no time.
 pub(crate) fn serves(method: &Method, path: &str) -> bool {
     let path = path
         .strip_prefix("/v1")

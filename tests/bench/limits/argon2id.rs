@@ -1,4 +1,5 @@
-//! Hashes passwords on all cores with Latchkey's default parameters. `argon2id SECONDS` prints the number of hashes.
+//! Hashes passwords on all cores with Latchkey's default parameters. `argon2id SECONDS` prints the number of
+//! hashes.
 #![forbid(unsafe_code)]
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};

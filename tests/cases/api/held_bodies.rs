@@ -1,5 +1,6 @@
-//! Requests whose body is held back until their credentials have ended. They must have no effect, because an attacker
-//! may have sent them. The table `ROWS` has every operation with a body, except for those of `AFTER_THE_BODY` and `REGISTRATIONS`.
+//! Requests whose body is held back until their credentials have ended. They must have no effect, because an
+//! attacker may have sent them. The table `ROWS` has every operation with a body, except for those of
+//! `AFTER_THE_BODY` and `REGISTRATIONS`.
 
 mod waiting;
 
@@ -14,7 +15,8 @@ use tests::{
     items, on_every_shape,
 };
 
-/// The operations that read their credentials from the body, that check them only after it, or that need none.
+/// The operations that read their credentials from the body, that check them only after it, or that need
+/// none.
 const AFTER_THE_BODY: [&str; 16] = [
     "authorizeByForm",
     "exchangeToken",
@@ -34,11 +36,12 @@ const AFTER_THE_BODY: [&str; 16] = [
     "authorizeDevice",
 ];
 
-/// The operations whose credentials are tokens of registrations. Their tests are in `oauth::registration::held_bodies`.
+/// The operations whose credentials are tokens of registrations. Their tests are in
+/// `oauth::registration::held_bodies`.
 const REGISTRATIONS: [&str; 2] = ["registerClient", "replaceRegistration"];
 
-/// The tables that the operations write. The tables of revocations, events and notices are left out, because the end of
-/// the credentials and refused requests change them.
+/// The tables that the operations write. The tables of revocations, events and notices are left out, because
+/// the end of the credentials and refused requests change them.
 const TABLES: [&str; 17] = [
     "users",
     "sessions",
@@ -71,8 +74,8 @@ enum Credentials {
 
 use Credentials::{Session, Token};
 
-/// A row: an operation, the credentials that it accepts, the status once they have ended, and the path and the body of
-/// a request that would have an effect.
+/// A row: an operation, the credentials that it accepts, the status once they have ended, and the path and
+/// the body of a request that would have an effect.
 struct Row {
     operation: &'static str,
     credentials: &'static [Credentials],
@@ -82,7 +85,8 @@ struct Row {
 }
 
 impl Row {
-    /// Whether the operation writes with an access token: a post, a comment, a payment, or what an administrator changes.
+    /// Whether the operation writes with an access token: a post, a comment, a payment, or what an
+    /// administrator changes.
     const fn writes_with_token(&self) -> bool {
         self.credentials.len() == 2
     }
@@ -204,7 +208,8 @@ rows! {
     "confirmDevice" [Session] 303 |f| "/device/confirmation", Body::Form("decision=allow&csrf=x&request=x");
 }
 
-/// The administrator `ann`, whose credentials end, with resources of theirs, and the resources that the requests name.
+/// The administrator `ann`, whose credentials end, with resources of theirs, and the resources that the
+/// requests name.
 struct Fixture {
     ann: User,
     admin: User,
@@ -244,8 +249,8 @@ impl Fixture {
         }
     }
 
-    /// Begins the requests of these rows, and waits until the program has checked the credentials of each and begins to
-    /// read its body.
+    /// Begins the requests of these rows, and waits until the program has checked the credentials of each and
+    /// begins to read its body.
     async fn begin<'a>(
         &self,
         world: &World,
@@ -412,8 +417,8 @@ async fn contents(db: &Db) -> String {
     all
 }
 
-/// Begins every request of the table, ends the credentials by `end`, completes the requests, and expects that none has
-/// an effect.
+/// Begins every request of the table, ends the credentials by `end`, completes the requests, and expects that
+/// none has an effect.
 async fn expect_no_effect(world: World, end: impl AsyncFnOnce(&World, &Fixture)) {
     let fixture = Fixture::create(&world).await;
     let all = ROWS

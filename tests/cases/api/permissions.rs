@@ -32,8 +32,8 @@ const CALLERS: [&str; 18] = [
     "a disabled user's access token",
 ];
 
-/// The rows whose requests end the sessions of the columns, or begin the two-step enrollment of their users. They have callers of their
-/// own.
+/// The rows whose requests end the sessions of the columns, or begin the two-step enrollment of their users.
+/// They have callers of their own.
 const CHANGING_CALLERS: [&str; 6] = [
     "login",
     "logout",
@@ -451,7 +451,8 @@ impl OwnedResources {
 }
 
 impl Row {
-    /// Expects that the challenge of a 401 names the scope that the operation needs (RFC 6750 §3), and no other.
+    /// Expects that the challenge of a 401 names the scope that the operation needs (RFC 6750 §3), and no
+    /// other.
     fn expect_named_scope(&self, reply: &Reply) {
         let challenge = reply.header("www-authenticate");
         let named = challenge

@@ -7,7 +7,8 @@ const APP: &str = "https://third-party.test";
 const FIRST_PARTY: &str = "https://ours.test";
 const UNREGISTERED: &str = "https://unknown.test";
 
-/// Registers a third-party app at [`APP`] and a first-party app at [`FIRST_PARTY`], and waits until each replica knows them.
+/// Registers a third-party app at [`APP`] and a first-party app at [`FIRST_PARTY`], and waits until each
+/// replica knows them.
 async fn register(world: &World) {
     world.app().redirect_uri("https://third-party.test/cb").register();
     world
@@ -194,7 +195,8 @@ async fn errors_are_readable_by_registered_origins(world: SharedWorld) {
     );
 }
 
-/// The origins that may send cookies are those whose writes with cookies are accepted, at the API and at the issuer.
+/// The origins that may send cookies are those whose writes with cookies are accepted, at the API and at the
+/// issuer.
 async fn origins_with_credentials_may_write(world: SharedWorld) {
     register(&world).await;
     let admin = world.user_with_role("admin").await;

@@ -32,7 +32,8 @@ fn assert_bounded(world: &World, before: &BTreeMap<u32, u64>) {
     }
 }
 
-/// Expects that some readers are still served, as many as the memory of responses allows, and that all others have lost.
+/// Expects that some readers are still served, as many as the memory of responses allows, and that all others
+/// have lost.
 async fn expect_few_served(request: &LargeRequest, readers: &[u16]) {
     eventually("too many crawling readers are served", async || {
         (2..=17).contains(&request.count_served(readers))
@@ -68,7 +69,8 @@ async fn crawling_readers_of_compressed_pages_are_given_up_too(shape: Shape) {
     request.wait_for_end_of(&readers).await;
 }
 
-/// Returns a text of characters that nearly all differ, by the middle of a linear congruential generator (Knuth, MMIX).
+/// Returns a text of characters that nearly all differ, by the middle of a linear congruential generator
+/// (Knuth, MMIX).
 fn incompressible() -> String {
     let mut state = 1_u64;
     let mut next = || {

@@ -139,8 +139,8 @@ async fn same_origin_calls_are_accepted(world: SharedWorld) {
     }
 }
 
-/// A browser sends `Origin: null` with the forms of our own pages if a proxy or an extension sets `Referrer-Policy: no-referrer`. Sandboxed
-/// pages of anybody send it too, and tell so in `Sec-Fetch-Site`.
+/// A browser sends `Origin: null` with the forms of our own pages if a proxy or an extension sets
+/// `Referrer-Policy: no-referrer`. Sandboxed pages of anybody send it too, and tell so in `Sec-Fetch-Site`.
 async fn forms_of_own_pages_may_come_with_an_opaque_origin(world: SharedWorld) {
     let ann = world.user().await;
     let cookies = format!("csrf={}", ann.csrf);
@@ -180,8 +180,8 @@ async fn forms_of_own_pages_may_come_with_an_opaque_origin(world: SharedWorld) {
     post.await.expect_error(403, "csrf_mismatch");
 }
 
-/// The pages of an allowed origin call the API. A script that somebody else runs there must not submit the forms of the account pages, which
-/// ask for no password.
+/// The pages of an allowed origin call the API. A script that somebody else runs there must not submit the
+/// forms of the account pages, which ask for no password.
 async fn forms_of_allowed_origins_are_rejected(shape: Shape) {
     const ALLOWED: &str = "https://app.example.org";
     let world = World::builder(shape).flag("--allowed-origins", ALLOWED);

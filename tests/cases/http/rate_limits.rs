@@ -180,8 +180,8 @@ async fn limits_are_off_on_loopback_by_default(world: SharedWorld) {
     );
 }
 
-/// Neither API alone exceeds the limit, because each gets fewer requests than it allows. Both together get more, and
-/// may reject some of them as soon as they have shared their counts.
+/// Neither API alone exceeds the limit, because each gets fewer requests than it allows. Both together get
+/// more, and may reject some of them as soon as they have shared their counts.
 async fn replicas_share_their_counters(shape: Shape) {
     let world = limited(shape).start().await;
     let ann = world.user().await;

@@ -1,4 +1,5 @@
-//! The head of every response is so short that proxies pass it on with their default settings. nginx takes heads of up to 4 KiB.
+//! The head of every response is so short that proxies pass it on with their default settings. nginx takes
+//! heads of up to 4 KiB.
 
 use tests::{App, Authorization, Browser, Page, Reply, SharedWorld, User, World, on_every_shape, parameter};
 use url::Url;

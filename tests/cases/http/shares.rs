@@ -1,5 +1,6 @@
-//! Slow clients of one network can hold only its share of the memory of responses, of the memory of request bodies, and of the connections.
-//! The slowest client of the heaviest network loses, and everybody else is served.
+//! Slow clients of one network can hold only its share of the memory of responses, of the memory of request
+//! bodies, and of the connections. The slowest client of the heaviest network loses, and everybody else is
+//! served.
 
 use serde_json::json;
 use std::net::Ipv4Addr;
@@ -13,14 +14,17 @@ const NETWORKS: usize = 12;
 /// The calls beside an attack, and how many of them must succeed.
 const CALLS: usize = 100;
 const SUCCESSES: usize = 99;
-/// The memory of responses in most tests, in MiB, and the number of full pages that it can hold, which have 7.6 MiB each.
+/// The memory of responses in most tests, in MiB, and the number of full pages that it can hold, which have
+/// 7.6 MiB each.
 const RESPONSE_MEMORY: &str = "64";
 const PAGES: usize = 8;
-/// The memory of request bodies in most tests, in MiB, and the length of the part of a body that an attacker sends.
+/// The memory of request bodies in most tests, in MiB, and the length of the part of a body that an attacker
+/// sends.
 const REQUEST_MEMORY: &str = "4";
 const HELD_BODY: usize = 900_000;
 
-/// Programs that believe what a proxy says about the addresses of clients, with little memory for what slow clients hold.
+/// Programs that believe what a proxy says about the addresses of clients, with little memory for what slow
+/// clients hold.
 fn behind_proxy(shape: Shape) -> WorldBuilder {
     World::builder(shape)
         .flag("--trusted-proxies", "127.0.0.1")
@@ -75,8 +79,9 @@ async fn begin_each(request: &LargeRequest, addresses: &[&str]) -> Vec<CrawlingR
     readers
 }
 
-/// Expects that one of two of these readers loses when another one begins, which has an address of its own, and that all others get the
-/// whole response. Which of the two is slower depends on the buffers of the kernels.
+/// Expects that one of two of these readers loses when another one begins, which has an address of its own,
+/// and that all others get the whole response. Which of the two is slower depends on the buffers of the
+/// kernels.
 async fn expect_loser(request: &LargeRequest, addresses: [&str; PAGES], losers: [usize; 2]) {
     let mut readers = begin_each(request, &addresses).await;
     readers.push(request.begin("203.0.113.1").await);
@@ -171,7 +176,8 @@ async fn writers_beside_held_bodies_of_a_dozen_networks_succeed(shape: Shape) {
     let held = hold_bodies(&world, &ann, 2 * NETWORKS).await;
     let port = world.api_ports()[0];
     let ports: Vec<u16> = held.iter().map(|held| held.0.local_port()).collect();
-    // Four bodies fit. The others have lost, and their programs have closed the connections after the response.
+    // Four bodies fit. The others have lost, and their programs have closed the connections after the
+    // response.
     eventually("too many bodies are held", async || {
         let open = connections_to(port);
         ports.iter().filter(|port| open.contains(port)).count() <= 4
@@ -211,7 +217,8 @@ async fn is_answered(connection: &mut RawConnection) -> bool {
     connection.try_read_until("\"live\"}").await.is_some()
 }
 
-/// Expects that clients can connect beside connections from these addresses, and that a kept connection stays.
+/// Expects that clients can connect beside connections from these addresses, and that a kept connection
+/// stays.
 async fn expect_connections_beside(shape: Shape, attackers: impl Fn(usize) -> Ipv4Addr) {
     const MAX: usize = 60;
     let world = World::builder(shape)

@@ -1,4 +1,5 @@
-//! Why was I signed out? The next sign-in page of the browser says it, and so does the `error_description` for the refresh tokens of apps.
+//! Why was I signed out? The next sign-in page of the browser says it, and so does the `error_description`
+//! for the refresh tokens of apps.
 
 use foundation::random;
 use serde_json::{Value, json};
@@ -46,7 +47,8 @@ impl Ended {
         assert!(page.visible_text().contains("abgemeldet"), "{}", page.reply);
     }
 
-    /// Expects that the sign-in page of the second browser, which did not receive the answer to its change, ascribes the change to it.
+    /// Expects that the sign-in page of the second browser, which did not receive the answer to its change,
+    /// ascribes the change to it.
     async fn expect_changed_here(&self) {
         self.second.get("/me").await.expect_error(401, "unauthenticated");
         let page = self.second.browser().open("/signin").await;
@@ -242,7 +244,8 @@ async fn an_administrator_is_the_reason(world: SharedWorld) {
     }
 }
 
-/// Two epochs of the user have ended since the tokens were issued, and only the reason of the last one is kept.
+/// Two epochs of the user have ended since the tokens were issued, and only the reason of the last one is
+/// kept.
 async fn an_earlier_reason_for_apps_is_forgotten(world: SharedWorld) {
     let ended = Ended::begin(&world).await;
     Authenticator::enable(&world, &ended.second).await;

@@ -1,11 +1,12 @@
-//! Credentials at `/admin/…`: every documented operation with every kind of caller. The table in `api::permissions` has
-//! the status of each operation; these tests have the rest.
+//! Credentials at `/admin/…`: every documented operation with every kind of caller. The table in
+//! `api::permissions` has the status of each operation; these tests have the rest.
 
 use foundation::scope::OF_API as SCOPES;
 use serde_json::json;
 use tests::{Caller, RawConnection, Reply, SharedWorld, TokenForger, User, World, on_every_shape};
 
-/// The method and a path of every documented operation for administrators, without the forms of their pages. No resource has the ids in the paths.
+/// The method and a path of every documented operation for administrators, without the forms of their pages.
+/// No resource has the ids in the paths.
 fn operations(world: &World) -> Vec<(String, String)> {
     let anyone = world.anyone();
     let documented = anyone.contract().operations().into_iter();
@@ -181,7 +182,8 @@ async fn credentials_that_end_before_the_body_change_nothing(world: SharedWorld)
         admin.sid,
     ))
     .await;
-    // The program sends this status when it begins to read the body, which is after the first check of the session.
+    // The program sends this status when it begins to read the body, which is after the first check of the
+    // session.
     raw.read_until("100 Continue").await;
     admin.post("/logout").await.expect(204);
     raw.send(&body).await;

@@ -138,7 +138,8 @@ async fn authorization_requests_may_be_posted(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let mut browser = user.browser();
     let request = app.authorization().set("state", "a b&c=é");
-    // A browser sends no session cookie with a form of another site, but it does with the redirect that follows.
+    // A browser sends no session cookie with a form of another site, but it does with the redirect that
+    // follows.
     let of_other_site = world
         .anyone()
         .with("origin", "https://app.test")

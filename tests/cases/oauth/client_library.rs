@@ -1,5 +1,5 @@
-//! The unmodified Rust crate `oauth2`, configured by discovery alone. `openid_connect::independent_clients` has other client
-//! libraries.
+//! The unmodified Rust crate `oauth2`, configured by discovery alone. `openid_connect::independent_clients`
+//! has other client libraries.
 
 use oauth2::basic::{BasicClient, BasicErrorResponseType};
 use oauth2::{

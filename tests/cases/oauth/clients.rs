@@ -25,8 +25,8 @@ fn at_each_issuer(world: &World) -> Vec<Caller> {
     world.at_each_issuer(&world.anyone())
 }
 
-/// Expects that each issuer process will answer with this status and error code (RFC 6749 §5.2), because a command takes effect in a
-/// running server a moment later.
+/// Expects that each issuer process will answer with this status and error code (RFC 6749 §5.2), because a
+/// command takes effect in a running server a moment later.
 async fn expect_token_error_soon(world: &World, status: u16, error: &str, call: impl Fn(&Caller) -> Call) {
     for issuer in at_each_issuer(world) {
         eventually("a command took no effect", async || {

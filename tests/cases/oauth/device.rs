@@ -1,4 +1,5 @@
-//! The device authorization grant (RFC 8628): `POST /device_authorization`, the pages at `/device`, and `/token` with the device code.
+//! The device authorization grant (RFC 8628): `POST /device_authorization`, the pages at `/device`, and
+//! `/token` with the device code.
 
 mod decisions;
 mod ends;

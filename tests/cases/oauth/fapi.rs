@@ -1,5 +1,6 @@
-//! The sequences of those modules of the OpenID Foundation's plan for FAPI 2.0 that no other test goes through, by apps that are
-//! registered as the Security Profile asks. `docs/develop/conformance.md` lists all modules with their tests.
+//! The sequences of those modules of the OpenID Foundation's plan for FAPI 2.0 that no other test goes
+//! through, by apps that are registered as the Security Profile asks. `docs/develop/conformance.md` lists all
+//! modules with their tests.
 
 mod authorization_requests;
 mod client_assertions;
@@ -83,7 +84,8 @@ impl FapiApp {
         self.call(world, "/par", &parameters(request))
     }
 
-    /// Pushes a request, and sends the browser through the flow with these further parameters. Returns the redirect to the app.
+    /// Pushes a request, and sends the browser through the flow with these further parameters. Returns the
+    /// redirect to the app.
     async fn decide(
         &self,
         world: &World,

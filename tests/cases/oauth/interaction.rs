@@ -1,5 +1,5 @@
-//! The interaction that an authorization request demands: `prompt`, `max_age` and `login_hint` (OpenID Connect Core
-//! §3.1.2.1).
+//! The interaction that an authorization request demands: `prompt`, `max_age` and `login_hint` (OpenID
+//! Connect Core §3.1.2.1).
 
 use super::consent::follow;
 use std::time::Duration;
@@ -138,7 +138,8 @@ async fn an_outdated_session_cannot_submit_the_consent(world: SharedWorld) {
     let mut browser = user.browser();
     let request = app.authorization().set("prompt", "login");
     let page = follow(&mut browser, &request.path()).await;
-    // Signing in renews the session of the browser. Without its cookie, the session lives on beside the new one.
+    // Signing in renews the session of the browser. Without its cookie, the session lives on beside the new
+    // one.
     browser.set_cookie("sid", "none");
     let page = submit_sign_in(&mut browser, &page, &user).await;
     assert!(page.asks_for("decision"), "{}", page.reply);

@@ -1,6 +1,7 @@
-//! Unmodified clients of the Model Context Protocol (MCP) sign a user in at the API: they find the issuer by the challenge of a 401 and
-//! the metadata of both servers, register themselves, ask for the scopes that the metadata name, refresh, and ask for more when a route
-//! needs more. The protocol's own tool checks the issuer.
+//! Unmodified clients of the Model Context Protocol (MCP) sign a user in at the API: they find the issuer by
+//! the challenge of a 401 and the metadata of both servers, register themselves, ask for the scopes that the
+//! metadata name, refresh, and ask for more when a route needs more. The protocol's own tool checks the
+//! issuer.
 
 use serde_json::json;
 use tests::{ClientLibrary, Shape, StubServer, World, free_port, on_one_shape};

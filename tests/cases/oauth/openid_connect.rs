@@ -14,8 +14,8 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use serde_json::Value;
 use tests::{App, Browser, Grant, Tokens, User, World};
 
-/// Verifies a JWT of the issuer with its published keys. Returns the claims. Fails the test unless it has this `typ`
-/// and this audience.
+/// Verifies a JWT of the issuer with its published keys. Returns the claims. Fails the test unless it has
+/// this `typ` and this audience.
 pub(super) async fn verify(world: &World, token: &str, typ: &str, audience: &str) -> Value {
     let header = decode_header(token).unwrap();
     assert_eq!(header.typ.as_deref(), Some(typ));

@@ -191,7 +191,8 @@ async fn only_hashes_of_references_are_stored_and_no_secret(world: World) {
     assert!(!world.log().contains(random), "the request_uri is in the log");
 }
 
-/// The rules are those of the authorization endpoint. The errors come as those of the token endpoint (RFC 9126 §2.3).
+/// The rules are those of the authorization endpoint. The errors come as those of the token endpoint (RFC
+/// 9126 §2.3).
 async fn an_invalid_request_is_refused_when_it_is_pushed(world: SharedWorld) {
     let app = world.app().scope("posts:read").register();
     let request = app.authorization();
@@ -309,7 +310,8 @@ async fn a_request_uri_is_for_its_client_only(world: SharedWorld) {
         .await;
 }
 
-/// The request is used up when a code is issued for it, so that a browser may load a page again until then (RFC 9126 §4).
+/// The request is used up when a code is issued for it, so that a browser may load a page again until then
+/// (RFC 9126 §4).
 async fn pages_can_be_reloaded_until_the_code_is_issued(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = app.authorization();

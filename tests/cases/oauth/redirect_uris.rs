@@ -184,7 +184,8 @@ async fn native_apps_on_a_loopback_host_may_use_any_port(world: SharedWorld) {
     }
 }
 
-/// Many native apps use the name, and register it with the port of their first run (RFC 8252 §8.3 prefers the addresses).
+/// Many native apps use the name, and register it with the port of their first run (RFC 8252 §8.3 prefers the
+/// addresses).
 async fn a_registered_port_of_localhost_may_vary(world: SharedWorld) {
     let app = world
         .app()

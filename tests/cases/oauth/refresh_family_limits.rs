@@ -81,7 +81,8 @@ async fn concurrent_exchanges_keep_the_maximum(shape: Shape) {
     }
 }
 
-/// The code is used up by then, so the client gets its tokens: if it had to send the code again, that would be a replay.
+/// The code is used up by then, so the client gets its tokens: if it had to send the code again, that would
+/// be a replay.
 async fn a_sign_in_succeeds_if_older_families_cannot_be_ended(shape: Shape) {
     let builder = World::builder(shape).flag("--max-refresh-families", "1");
     let world = builder.start().await;

@@ -107,7 +107,8 @@ async fn an_update_ends_the_window(world: SharedWorld) {
     ];
     world.cli(&update, "");
     assert_eq!(show(), json!(0));
-    // The running issuers know the change within a second, so a refresh that needs the window fails at some time.
+    // The running issuers know the change within a second, so a refresh that needs the window fails at some
+    // time.
     tests::eventually("the window is still open", async || {
         let first = app.tokens(&user, "posts:read").await;
         refresh(&world, &app, &first.refresh).await;

@@ -5,7 +5,8 @@ use tests::{
     App, Shape, SharedWorld, Tokens, User, World, claims, eventually, on_every_shape, on_many_processes,
 };
 
-/// Gets tokens for an authorization code, and with the refresh token among them further ones. Each request names this resource.
+/// Gets tokens for an authorization code, and with the refresh token among them further ones. Each request
+/// names this resource.
 async fn code_and_refresh_tokens(world: &World, user: &User, app: &App, resource: &str) -> [Tokens; 2] {
     let request = app.authorization().set("resource", resource);
     let grant = request.allow(&mut user.browser(), user).await;
@@ -53,7 +54,8 @@ async fn an_audience_may_end_with_a_slash(shape: Shape) {
     other.expect_token_error(400, "invalid_target");
 }
 
-/// A client that knows only the URL of the API learns the rest from its metadata (RFC 9728 §5), whatever `aud` the tokens have.
+/// A client that knows only the URL of the API learns the rest from its metadata (RFC 9728 §5), whatever
+/// `aud` the tokens have.
 async fn who_follows_the_metadata_of_the_api_gets_tokens_for_it(shape: Shape) {
     for audience in ["https://api.test/", "the-blog"] {
         let world = World::builder(shape).flag("--audience", audience).start().await;
@@ -73,7 +75,8 @@ async fn who_follows_the_metadata_of_the_api_gets_tokens_for_it(shape: Shape) {
     }
 }
 
-/// The API has another origin than the issuer. A client that knows only the API finds the issuer and gets tokens for the API.
+/// The API has another origin than the issuer. A client that knows only the API finds the issuer and gets
+/// tokens for the API.
 async fn an_api_with_an_origin_of_its_own_gets_tokens_for_it(shape: Shape) {
     const API: &str = "http://api.localhost";
     let world = World::builder(shape).flag("--audience", API).start().await;
@@ -191,7 +194,8 @@ async fn another_resource_is_an_invalid_target(world: SharedWorld) {
     Tokens::parse(app.refresh(&world.anyone(), &tokens.refresh).await);
 }
 
-/// A request may name several resources (RFC 8707 §2). Each must be the API: the tokens are never for another one.
+/// A request may name several resources (RFC 8707 §2). Each must be the API: the tokens are never for another
+/// one.
 async fn a_repeated_resource_is_checked_each_time(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let service = world.app().kind("service").scope("posts:read").register();

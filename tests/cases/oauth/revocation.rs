@@ -142,7 +142,8 @@ async fn a_burst_of_revocations_is_read_once(world: World) {
     world.expect_idle_mirrors().await;
 }
 
-/// A dump that is restored into a new cluster has the transaction numbers of the former one, which the new one reaches years later.
+/// A dump that is restored into a new cluster has the transaction numbers of the former one, which the new
+/// one reaches years later.
 async fn the_rows_of_a_restored_dump_are_read_once(mut world: World) {
     let user = world.user().await;
     let forger = TokenForger::new(&world, &user).await;

@@ -1,5 +1,6 @@
-//! Everything that ends tokens, on two replicas of each service: within a second both APIs refuse the access tokens, and both
-//! issuers introspect them as inactive. The issuer refuses the refresh tokens and the codes that were not exchanged.
+//! Everything that ends tokens, on two replicas of each service: within a second both APIs refuse the access
+//! tokens, and both issuers introspect them as inactive. The issuer refuses the refresh tokens and the codes
+//! that were not exchanged.
 
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -139,7 +140,8 @@ impl Connection {
         }
     }
 
-    /// Waits until both APIs refuse each access token. Takes the time of the end of each. Returns the times from then on.
+    /// Waits until both APIs refuse each access token. Takes the time of the end of each. Returns the times
+    /// from then on.
     async fn refused(&self, world: &World, ended: &[Instant]) -> Vec<Duration> {
         run_concurrently(self.grants.len(), |n| {
             let (apis, ended) = (
@@ -177,7 +179,8 @@ impl Connection {
     async fn expect_ended(&self, world: &World, cause: Cause) {
         let anyone = world.anyone();
         let refuse = |reply: Reply| {
-            // An issuer that does not know for up to a second that the client is disabled finds its tokens revoked.
+            // An issuer that does not know for up to a second that the client is disabled finds its tokens
+            // revoked.
             let error = reply.json()["error"].clone();
             let by_client = cause == Cause::Client && reply.status == 401 && error == "invalid_client";
             assert!(
@@ -198,8 +201,8 @@ impl Connection {
     }
 }
 
-/// Sends a request until its response does not accept the token, which was ended at a time. Returns that response. Fails the
-/// test if a request is accepted that was sent later than the limit.
+/// Sends a request until its response does not accept the token, which was ended at a time. Returns that
+/// response. Fails the test if a request is accepted that was sent later than the limit.
 async fn until_refused(
     ended: Instant,
     request: impl Fn() -> Call,

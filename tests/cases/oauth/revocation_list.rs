@@ -1,4 +1,5 @@
-//! The list of revocations in Redis: a resource server that knows nothing of Latchkey looks tokens up with a stock client.
+//! The list of revocations in Redis: a resource server that knows nothing of Latchkey looks tokens up with a
+//! stock client.
 
 use super::revocation::revoke;
 use serde_json::json;
@@ -144,7 +145,8 @@ async fn a_revocation_that_was_not_announced_is_listed(world: SharedWorld) {
     report(&repairs);
 }
 
-/// A Redis that is restored from an older copy has the same data set, but neither the last revocations nor the marks, which expired.
+/// A Redis that is restored from an older copy has the same data set, but neither the last revocations nor
+/// the marks, which expired.
 async fn a_restored_list_is_filled_again(world: World) {
     let (_, app, tokens) = user_app_and_tokens(&world).await;
     let anyone = world.anyone();
@@ -162,7 +164,8 @@ async fn a_restored_list_is_filled_again(world: World) {
     report(&repairs);
 }
 
-/// A Redis that crashed and is back at once has the marks of its snapshot, which have not expired, but not the last revocation.
+/// A Redis that crashed and is back at once has the marks of its snapshot, which have not expired, but not
+/// the last revocation.
 async fn a_list_that_lost_its_last_writes_is_filled_again(world: World) {
     let (user, app) = world.user_and_app().await;
     let mut all = Vec::new();
@@ -188,8 +191,8 @@ async fn a_list_that_lost_its_last_writes_is_filled_again(world: World) {
     report(&repairs);
 }
 
-/// A virtual machine with Redis that is set back by a moment has the marks and the run, but not the last revocation. All that the
-/// processes notice is that their connections break.
+/// A virtual machine with Redis that is set back by a moment has the marks and the run, but not the last
+/// revocation. All that the processes notice is that their connections break.
 async fn a_list_that_was_set_back_is_filled_again(world: World) {
     let (_, app, tokens) = user_app_and_tokens(&world).await;
     let revocation = app.client_call(&world.anyone(), "/revoke", &[("token", &tokens.refresh)]);
@@ -211,7 +214,8 @@ async fn a_list_that_was_set_back_is_filled_again(world: World) {
     report(&repairs);
 }
 
-/// The list has so many revocations that they cannot be added at once. Neither the first fill nor the refill delays introspection.
+/// The list has so many revocations that they cannot be added at once. Neither the first fill nor the refill
+/// delays introspection.
 async fn a_large_list_is_filled_beside_the_reads(world: World) {
     let many = rounds(20_000, 100_000);
     let (user, _, tokens) = user_app_and_tokens(&world).await;
@@ -319,8 +323,8 @@ async fn is_revoked_everywhere(world: &World, tokens: &Tokens) -> Option<bool> {
     Some(true)
 }
 
-/// Without access to the rows, the APIs can learn of revocations only from the list. On a machine that is busy, they may find the list
-/// incomplete, and need the rows.
+/// Without access to the rows, the APIs can learn of revocations only from the list. On a machine that is
+/// busy, they may find the list incomplete, and need the rows.
 async fn the_apis_follow_the_list_and_fail_closed_without_it(world: World) {
     let anyone = world.anyone();
     let (_, _, bystander) = user_app_and_tokens(&world).await;

@@ -1,4 +1,5 @@
-//! Fifty concurrent uses of one code and of one refresh token, two hundred times, and concurrent uses of different ones.
+//! Fifty concurrent uses of one code and of one refresh token, two hundred times, and concurrent uses of
+//! different ones.
 
 use tests::{
     App, Browser, Grant, Reply, SharedWorld, Tokens, User, World, on_every_shape, run_concurrently,

@@ -124,7 +124,8 @@ async fn codes_expire_after_a_minute(shape: Shape) {
     }
 }
 
-/// A browser opens a password box for a challenge of the scheme Basic, and only a client that used this header can answer it.
+/// A browser opens a password box for a challenge of the scheme Basic, and only a client that used this
+/// header can answer it.
 async fn only_clients_that_used_the_authorization_header_get_a_challenge(world: SharedWorld) {
     let (anyone, public) = (world.anyone(), world.app().register());
     for path in [

@@ -1,8 +1,8 @@
-//! A model of tokens beside the product: after each step of a random sequence, the API and introspection at every
-//! replica must agree with the model about every token.
+//! A model of tokens beside the product: after each step of a random sequence, the API and introspection at
+//! every replica must agree with the model about every token.
 //!
-//! The sequences follow from the numbers in [`SEEDS`], and in the long tier from more, one of them random. A failure prints the number and
-//! the steps that led to it.
+//! The sequences follow from the numbers in [`SEEDS`], and in the long tier from more, one of them random. A
+//! failure prints the number and the steps that led to it.
 
 mod actions;
 mod model;

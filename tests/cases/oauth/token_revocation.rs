@@ -4,7 +4,8 @@ use std::time::Duration;
 use storage::{execute, fetch_one};
 use tests::{App, Call, Caller, Grant, SharedWorld, Tokens, World, basic, on_every_shape};
 
-/// The number of access tokens that a client may revoke within their lifetime before it ends whole grants instead.
+/// The number of access tokens that a client may revoke within their lifetime before it ends whole grants
+/// instead.
 const MANY: i64 = 1_000;
 
 fn revoke(app: &App, caller: &Caller, token: &str) -> Call {
@@ -54,7 +55,8 @@ async fn an_access_token_ends_alone(world: SharedWorld) {
     app.refresh(&anyone, &second.refresh).await.expect(200);
 }
 
-/// Every process holds the revocation in its memory, and the table has it, until the token has expired by any clock.
+/// Every process holds the revocation in its memory, and the table has it, until the token has expired by any
+/// clock.
 async fn the_revocation_of_an_access_token_lives_as_long_as_the_token(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let tokens = app.tokens(&user, "posts:read").await;
@@ -201,7 +203,8 @@ async fn requests_without_a_token_are_refused(world: SharedWorld) {
     anyone.get("/revoke").await.expect(405);
 }
 
-/// The code was exchanged before, so the grant that its replay would end is the one that the client has ended.
+/// The code was exchanged before, so the grant that its replay would end is the one that the client has
+/// ended.
 async fn a_revoked_grant_stays_revoked_when_its_code_is_replayed(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let anyone = world.anyone();

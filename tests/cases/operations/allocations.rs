@@ -1,13 +1,13 @@
-//! The number of heap allocations per request on the routes that are called most. The counts are those of the real
-//! program with an allocator that counts, and do not depend on the speed of the machine. Background tasks allocate too,
-//! so each count is the smallest of several batches.
+//! The number of heap allocations per request on the routes that are called most. The counts are those of the
+//! real program with an allocator that counts, and do not depend on the speed of the machine. Background
+//! tasks allocate too, so each count is the smallest of several batches.
 
 use serde_json::json;
 use std::fmt::Write as _;
 use tests::{App, Call, Caller, Post, Reply, Shape, Tokens, User, World, on_shapes};
 
-/// The requests of a batch. Work that ends after a response may fall into the next batch, so the allocations of a batch
-/// are divided by its requests and rounded.
+/// The requests of a batch. Work that ends after a response may fall into the next batch, so the allocations
+/// of a batch are divided by its requests and rounded.
 const BATCH: usize = 32;
 /// The batches of a route after the first, which warms up caches.
 const BATCHES: usize = 20;

@@ -183,7 +183,8 @@ async fn a_small_difference_is_reported(shape: Shape) {
     assert!(is_ready(&world).await);
 }
 
-/// While the clock differs, it is measured every second. Each process logs the change of the result, and nothing else.
+/// While the clock differs, it is measured every second. Each process logs the change of the result, and
+/// nothing else.
 async fn a_difference_is_logged_once_and_not_with_each_measurement(shape: Shape) {
     let world = World::builder(shape).clock().postgres_proxy().start().await;
     let processes = world.pids().len();

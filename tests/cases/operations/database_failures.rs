@@ -1,5 +1,5 @@
-//! PostgreSQL suspended, connections terminated, cut and silent, all under load: requests fail with 503 within seconds,
-//! and service recovers within seconds without a restart.
+//! PostgreSQL suspended, connections terminated, cut and silent, all under load: requests fail with 503
+//! within seconds, and service recovers within seconds without a restart.
 
 mod connections;
 mod load;
@@ -10,7 +10,8 @@ use load::{Load, is_refusal, is_success, is_success_or_refusal};
 use std::time::{Duration, Instant};
 use tests::{Shape, World, on_postgresql};
 
-/// The longest time until any response, whatever the state of PostgreSQL. It is 3 s on a machine that is not busy.
+/// The longest time until any response, whatever the state of PostgreSQL. It is 3 s on a machine that is not
+/// busy.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 async fn start_with_own_postgres(shape: Shape) -> World {

@@ -1,9 +1,9 @@
 //! README.md and docs/: the commands in them work, and the generated pages are up to date.
 //!
 //! A fenced block marked `sh` is run. The blocks of one page run in order as one Bash script with `set -e`,
-//! against a freshly started `latchkey` whose address replaces `localhost:8080`, in the directory that contains
-//! its `data`. A block marked `console` shows commands that cannot run in a test, such as the installation of
-//! packages: only its syntax is checked, and that its `latchkey` subcommands exist.
+//! against a freshly started `latchkey` whose address replaces `localhost:8080`, in the directory that
+//! contains its `data`. A block marked `console` shows commands that cannot run in a test, such as the
+//! installation of packages: only its syntax is checked, and that its `latchkey` subcommands exist.
 
 mod tutorial;
 
@@ -54,7 +54,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Each row of the table of limits names constants in one of its files, or a function or statement in parentheses.
+/// Each row of the table of limits names constants in one of its files, or a function or statement in
+/// parentheses.
 fn limits_name_constants_of_the_code() {
     let page = std::fs::read_to_string(root().join("docs/develop/limits.md")).unwrap();
     let (mut directory, mut constants) = (PathBuf::new(), 0);

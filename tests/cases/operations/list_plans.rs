@@ -18,10 +18,11 @@ use tests::{Shape, World, on_shapes};
 const ROWS: usize = 100_000;
 /// The most rows that a list may read: a page and one row more, of each of two parts.
 const MAX_ROWS: f64 = 2.0 * 21.0;
-/// The most pages of 8 KiB that PostgreSQL may read: one for each row, and the path from the root of an index to a leaf
-/// and its neighbor, for each of two parts.
+/// The most pages of 8 KiB that PostgreSQL may read: one for each row, and the path from the root of an index
+/// to a leaf and its neighbor, for each of two parts.
 const MAX_PAGES: f64 = MAX_ROWS + 2.0 * 5.0;
-/// The most instructions that SQLite may execute. A page takes about 1,500, every row that is skipped takes at least 3.
+/// The most instructions that SQLite may execute. A page takes about 1,500, every row that is skipped takes
+/// at least 3.
 const MAX_INSTRUCTIONS: usize = 4_000;
 
 /// A user who owns many rows, one who owns a single row or none, and one who does not exist.
@@ -45,8 +46,8 @@ struct List {
 }
 
 impl List {
-    /// Returns all lists of the API: the statements with a limit. For each of [`USERS`] there is the page that begins
-    /// in the middle of the list.
+    /// Returns all lists of the API: the statements with a limit. For each of [`USERS`] there is the page
+    /// that begins in the middle of the list.
     fn of_api() -> Vec<Self> {
         let statements = api_server::statements().into_iter();
         let lists = statements.filter(|(_, text)| text.contains(" LIMIT 2"));
@@ -65,7 +66,8 @@ impl List {
     }
 }
 
-/// Returns the parameter that is compared with a column, for the page of this user that begins in the middle of a list of the API.
+/// Returns the parameter that is compared with a column, for the page of this user that begins in the middle
+/// of a list of the API.
 fn argument(column: &str, user_id: i64) -> String {
     let middle = ROWS / 2;
     match column {
@@ -86,8 +88,8 @@ fn arguments(text: &str, argument: impl Fn(&str) -> String) -> Vec<String> {
     columns.map(argument).collect()
 }
 
-/// Returns the pairs of a column and a value in all comparisons, such as `(created_at, id) < ($1, $2)`. An operation that keeps an
-/// index from being used is left out.
+/// Returns the pairs of a column and a value in all comparisons, such as `(created_at, id) < ($1, $2)`. An
+/// operation that keeps an index from being used is left out.
 fn comparisons(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let operators = [" = ", " < ", " > ", " <= ", " >= "];
     let sides = operators.into_iter().flat_map(move |operator| {
@@ -191,7 +193,8 @@ async fn expect_bounded_lists_on_postgres(world: &World, fill: Vec<String>, list
             let blocks = |name: &str| plan[name].as_f64().unwrap();
             let pages = blocks("Shared Hit Blocks") + blocks("Shared Read Blocks");
             let (read, tables) = (rows_read(plan), list.tables() as f64);
-            // PostgreSQL ends such a scan at the end of the index entries of the value, and reads no row beyond the end of the period.
+            // PostgreSQL ends such a scan at the end of the index entries of the value, and reads no row
+            // beyond the end of the period.
             let has_end = list.name.ends_with(" with an end");
             assert!(
                 read <= MAX_ROWS * tables && (has_end || pages <= MAX_PAGES * tables),

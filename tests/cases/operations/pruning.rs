@@ -7,8 +7,9 @@ use tests::{Db, Shape, World, eventually, on_every_shape, on_many_processes, on_
 const ROWS: i64 = 20_000;
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The rows are counted from before the start on, because the deletion may be over when the program is ready. A busy machine may still run
-/// all transactions between two counts, so the test repeats until a count falls between them.
+/// The rows are counted from before the start on, because the deletion may be over when the program is ready.
+/// A busy machine may still run all transactions between two counts, so the test repeats until a count falls
+/// between them.
 async fn expired_rows_are_deleted_in_small_transactions(mut world: World) {
     const ROUNDS: usize = 5;
     world.stop().await;
@@ -70,7 +71,8 @@ async fn each_transaction_deletes_at_most_500_rows(mut world: World) {
     assert!(pause >= 20, "a pause of {pause} ms");
 }
 
-/// The replica that deletes waits for a row that the test holds. The other one neither waits nor deletes: it goes on to the alerts.
+/// The replica that deletes waits for a row that the test holds. The other one neither waits nor deletes: it
+/// goes on to the alerts.
 async fn one_replica_deletes_at_a_time(mut world: World) {
     world.stop().await;
     let db = world.db().await;
@@ -88,7 +90,8 @@ async fn one_replica_deletes_at_a_time(mut world: World) {
     drop(tx);
 }
 
-/// Inserts expired rows. Deletes the leases of processes that were stopped in their first housekeeping, which would delay the next one.
+/// Inserts expired rows. Deletes the leases of processes that were stopped in their first housekeeping, which
+/// would delay the next one.
 async fn fill(db: &Db) {
     execute!(db.writer(), "DELETE FROM housekeeping_leases").unwrap();
     let fill = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
@@ -103,7 +106,8 @@ async fn count(db: &Db) -> i64 {
         .0
 }
 
-/// A process that was killed had a lease on the deletion of revocations. Others do not delete them for half a minute.
+/// A process that was killed had a lease on the deletion of revocations. Others do not delete them for half a
+/// minute.
 async fn the_lease_of_a_killed_process_ends(shape: Shape) {
     let mut world = World::builder(shape).clock().start().await;
     world.stop().await;

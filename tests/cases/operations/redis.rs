@@ -12,7 +12,8 @@ use tests::{
 };
 use tokio::task::JoinHandle;
 
-/// The time until every API replica obeys a revocation on a machine that is not busy, whatever happens to Redis.
+/// The time until every API replica obeys a revocation on a machine that is not busy, whatever happens to
+/// Redis.
 const REVOCATION_TIME: Duration = Duration::from_secs(1);
 
 /// Creates `n` token families of one user with one app.
@@ -126,7 +127,8 @@ impl ContinuousCalls {
     }
 }
 
-/// Returns whether a response of an API or an introspection accepts the token. `None` if the program could not tell.
+/// Returns whether a response of an API or an introspection accepts the token. `None` if the program could
+/// not tell.
 fn verdict(reply: &Reply) -> Option<bool> {
     match reply.status {
         200 => Some(reply.json()["active"] != false),
@@ -208,7 +210,8 @@ async fn revocations_hold_while_redis_is_paused(shape: Shape) {
 }
 
 async fn an_emptied_redis_is_detected_and_state_is_reloaded(world: World) {
-    // A process that has not read the id of the data set yet notices nothing, so Redis is emptied again and again.
+    // A process that has not read the id of the data set yet notices nothing, so Redis is emptied again and
+    // again.
     eventually("no process noticed the emptied Redis", async || {
         eventually("no process wrote latchkey:data_set to Redis", async || {
             world.redis().command(&["EXISTS", "latchkey:data_set"]).trim() == "1"

@@ -53,7 +53,8 @@ async fn repeated_grants_revocations_and_refusals_are_counted_by_user(shape: Sha
             counted(&world, name).await.1 == sent
         })
         .await;
-        // Each of two processes has the first of a minute and the number of the others, in at most three minutes.
+        // Each of two processes has the first of a minute and the number of the others, in at most three
+        // minutes.
         let (rows, _) = counted(&world, name).await;
         assert!(rows <= 12, "{rows} rows of {name}");
     }

@@ -1,8 +1,9 @@
-//! The number of SQL statements and of round trips to PostgreSQL for each route. The counts do not depend on the
-//! machine: a proxy on the wire counts the messages of the protocol, and leaves out those of the background tasks.
+//! The number of SQL statements and of round trips to PostgreSQL for each route. The counts do not depend on
+//! the machine: a proxy on the wire counts the messages of the protocol, and leaves out those of the
+//! background tasks.
 //!
-//! A change that needs more or fewer changes the tables in [`accounts`], [`issuer`] and [`resources`]. A failed test
-//! lists the statements of the route.
+//! A change that needs more or fewer changes the tables in [`accounts`], [`issuer`] and [`resources`]. A
+//! failed test lists the statements of the route.
 
 mod accounts;
 mod issuer;
@@ -20,13 +21,14 @@ use tests::{App, Call, Caller, Exchange, Post, Reply, Shape, SharedWorld, User, 
 const WARM_UP: usize = 3;
 /// The measured requests of a route, of which the median counts. An odd number.
 const MEASURED: usize = 3;
-/// A route that differs from its row is measured this many times, and fails if it differs each time. A busy machine
-/// decides which connection runs which statement, so several measured requests may prepare statements.
+/// A route that differs from its row is measured this many times, and fails if it differs each time. A busy
+/// machine decides which connection runs which statement, so several measured requests may prepare
+/// statements.
 const ATTEMPTS: usize = 3;
 
-/// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also read
-/// after a request that revokes, but another task may read it first. A client that is kept in memory is read once a
-/// second, and the use of its secret recorded once a minute.
+/// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also
+/// read after a request that revokes, but another task may read it first. A client that is kept in memory is
+/// read once a second, and the use of its secret recorded once a minute.
 const BACKGROUND: [&str; 31] = [
     "access_tokens::verifiers::FIND_SURPLUS",
     "access_tokens::verifiers::PRUNE",
@@ -223,8 +225,9 @@ impl Fixture {
 }
 
 impl Route {
-    /// Expects the status of success. A key may sign only five minutes after its creation, so its changes fail here, as do forms that do not fit the present keys, and a device
-    /// whose user has not decided gets an error.
+    /// Expects the status of success. A key may sign only five minutes after its creation, so its changes
+    /// fail here, as do forms that do not fit the present keys, and a device whose user has not decided gets
+    /// an error.
     fn expect_success(&self, reply: &Reply) {
         let expected_error = match self.case {
             "too early" | "changed since" | "retired before" | "unknown change" => 409,
@@ -237,8 +240,8 @@ impl Route {
 }
 
 impl Usage {
-    /// The usage by the units of work that began in a period, without those of background tasks. A unit may end after
-    /// the response.
+    /// The usage by the units of work that began in a period, without those of background tasks. A unit may
+    /// end after the response.
     fn of(exchanges: &[Exchange], period: &Range<usize>, names: &BTreeMap<String, String>) -> Self {
         let name = |text: &String| names.get(text).unwrap_or(text).clone();
         let is_background = |exchange: &&Exchange| {

@@ -23,8 +23,8 @@ async fn events_of(world: &World, reply: &Reply) -> Vec<Event> {
     fetch_all!(world.db().await.reader(), Event, query, reply.correlation_id()).unwrap()
 }
 
-/// Expects exactly one event with this name, outcome, user and client, from the address of the test, and its log
-/// line.
+/// Expects exactly one event with this name, outcome, user and client, from the address of the test, and its
+/// log line.
 async fn expect_event(
     world: &World,
     reply: &Reply,
@@ -183,7 +183,8 @@ async fn sign_ins_with_made_up_addresses_share_a_row(shape: Shape) {
         rows == events && (1..=5 * processes).contains(&rows),
         "{rows} rows at once"
     );
-    // The account's owner can see the attempts nevertheless, but not at once, so that the time of the response reveals nothing.
+    // The account's owner can see the attempts nevertheless, but not at once, so that the time of the
+    // response reveals nothing.
     for n in 0..4 {
         from(n).login(&ann.email, "not the password").await.expect(401);
     }
@@ -402,8 +403,8 @@ async fn stored_events_and_log_lines_correspond(shape: Shape) {
     let (ann, email) = (world.sign_up().await, world.fresh_email());
     let body = json!({ "email": email, "password": PASSWORD });
     let anyone = world.anyone();
-    // One of these sign-ups creates the account. The transactions of the others are rolled back. A busy machine refuses some of them, and
-    // some of the sign-ins, before they hash a password.
+    // One of these sign-ups creates the account. The transactions of the others are rolled back. A busy
+    // machine refuses some of them, and some of the sign-ins, before they hash a password.
     let send = |path: &str, body: &Value| anyone.post(path).json(body).may_fail().into_future();
     run_concurrently(8, |_| send("/users", &body)).await;
     let wrong = json!({ "email": ann.email, "password": "not the password" });

@@ -340,7 +340,8 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
     }
 }
 
-/// Each program of a production installation checks the URLs, also that of an API whose issuer is on another machine.
+/// Each program of a production installation checks the URLs, also that of an API whose issuer is on another
+/// machine.
 async fn plain_http_in_production_is_refused(world: World) {
     let (database, redis, key) = (world.database_url(), world.redis().url(), "A".repeat(43));
     let (production, plain) = ("https://id.example.org", "http://id.example.org");

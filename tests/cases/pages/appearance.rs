@@ -1,5 +1,6 @@
-//! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by axe-core, its use of the keyboard,
-//! its tables, its console and its requests. The long tier checks every appearance, and takes a picture of each page.
+//! Every page in Chromium, in both languages and themes, on a desktop and a phone: its accessibility by
+//! axe-core, its use of the keyboard, its tables, its console and its requests. The long tier checks every
+//! appearance, and takes a picture of each page.
 
 mod account;
 mod administration;
@@ -27,11 +28,12 @@ const CHANGED: &str = "class=\"success\"";
 /// A part of the account page.
 const SIGNED_IN: &str = "href=\"/signout\"";
 
-/// The walks with pictures that run at once. More of them would last so long that a sign-in within ten minutes, which pages require, would
-/// be too old in the middle of a part.
+/// The walks with pictures that run at once. More of them would last so long that a sign-in within ten
+/// minutes, which pages require, would be too old in the middle of a part.
 static TURNS: Semaphore = Semaphore::const_new(2);
 
-/// A part of the walk, which needs no other part before it. The pages of an installation with a branding of its own are one more part.
+/// A part of the walk, which needs no other part before it. The pages of an installation with a branding of
+/// its own are one more part.
 #[derive(Clone, Copy, Debug)]
 enum Part {
     /// The pages for everybody, and those behind mailed links.

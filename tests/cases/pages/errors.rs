@@ -65,7 +65,8 @@ async fn a_path_that_takes_only_forms_has_a_page_in_a_browser(world: SharedWorld
         .map(|(path, ..)| path.replace("{id}", "1"))
         .collect();
     assert!(paths.len() > 10, "{paths:?}");
-    // At 127.0.0.1 the pages redirect to the same path of the base URL, which is on localhost, but not to an error.
+    // At 127.0.0.1 the pages redirect to the same path of the base URL, which is on localhost, but not to an
+    // error.
     let elsewhere = world.base().replace("localhost", "127.0.0.1");
     for path in &paths {
         for address in [path, &format!("{elsewhere}{path}")] {

@@ -15,7 +15,8 @@ fn shown(page: &Page) -> usize {
     page.reply.text().matches("<th scope=\"row\"").count()
 }
 
-/// A failed sign-in is found by the correlation id of its response, and leads to others of its address and kind.
+/// A failed sign-in is found by the correlation id of its response, and leads to others of its address and
+/// kind.
 async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     let failed = user

@@ -1,4 +1,5 @@
-//! The account page of a user with very many sessions and connected apps, and the page of this user for administrators.
+//! The account page of a user with very many sessions and connected apps, and the page of this user for
+//! administrators.
 
 use super::expect_words;
 use foundation::random;
@@ -15,8 +16,8 @@ const SCOPE: &str =
     "posts:read posts:write comments:write payments:read payments:write profile:read openid profile email";
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/// Adds sessions and apps until the user has 100 of each. All sessions were used later than the present one. Returns the only app that was
-/// used.
+/// Adds sessions and apps until the user has 100 of each. All sessions were used later than the present one.
+/// Returns the only app that was used.
 async fn fill(world: &World, user: &User) -> App {
     let app = world.app().register();
     app.tokens(user, SCOPE).await;
@@ -45,8 +46,9 @@ async fn fill(world: &World, user: &User) -> App {
     app
 }
 
-/// Opens a page in a browser that accepts gzip, and expects that it has less than 60 kB over the wire, with its stylesheet, its scripts and
-/// its icon. The server compresses these, but not the page: it has secrets, and `no-store`.
+/// Opens a page in a browser that accepts gzip, and expects that it has less than 60 kB over the wire, with
+/// its stylesheet, its scripts and its icon. The server compresses these, but not the page: it has secrets,
+/// and `no-store`.
 async fn open(world: &World, browser: &Browser, path: &str) -> Page {
     let gzip = world.anyone().with("accept-encoding", "gzip");
     let call = browser.open_call(path).header("accept-encoding", "gzip");
@@ -85,7 +87,8 @@ fn neighbors(page: &Page) -> Vec<String> {
         .collect()
 }
 
-/// Opens the page with this path and all parts of its lists. Returns the values of the buttons of each of these names.
+/// Opens the page with this path and all parts of its lists. Returns the values of the buttons of each of
+/// these names.
 async fn reachable<const N: usize>(
     world: &World,
     browser: &Browser,

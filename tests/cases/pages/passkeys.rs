@@ -199,7 +199,8 @@ async fn a_wrong_answer_signs_nobody_in(world: SharedWorld) {
     expect_redirect(&browser.submit(&page, &[("credential", &own)]).await, "/account");
 }
 
-/// An answer signs in once, also if many requests send it at the same time, and none to an older challenge follows.
+/// An answer signs in once, also if many requests send it at the same time, and none to an older challenge
+/// follows.
 async fn an_answer_signs_in_once(world: SharedWorld) {
     let (user, passkey) = enrolled(&world).await;
     let mut browser = world.browser();
@@ -469,7 +470,8 @@ async fn a_reset_by_an_administrator_removes_passkeys(world: SharedWorld) {
     world.log_in(&user.email, PASSWORD).await;
 }
 
-/// Nobody signs in to an account that is disabled or deleted, or whose password was reset, with a passkey from before.
+/// Nobody signs in to an account that is disabled or deleted, or whose password was reset, with a passkey
+/// from before.
 async fn an_ended_account_has_no_passkey(world: SharedWorld) {
     let refused = "This passkey does not sign in here.";
     let (user, passkey) = enrolled(&world).await;

@@ -58,7 +58,8 @@ async fn password_managers_recognize_the_fields(world: SharedWorld) {
                 field.contains(&format!("autocomplete=\"{kind}\"")),
                 "{path}: {field}"
             );
-            // A browser would cut a longer password without a word, and the user could not sign in with the whole of it.
+            // A browser would cut a longer password without a word, and the user could not sign in with the
+            // whole of it.
             assert!(!field.contains("maxlength"), "{path}: {field}");
         }
         let names_account = others

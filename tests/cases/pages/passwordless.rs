@@ -227,7 +227,8 @@ async fn an_administrator_sets_a_password_again(world: SharedWorld) {
     );
 }
 
-/// Every page of the account works without a password; the operations of the API that take one refer to the pages.
+/// Every page of the account works without a password; the operations of the API that take one refer to the
+/// pages.
 async fn an_account_without_a_password_is_managed_on_the_pages(world: SharedWorld) {
     let (user, _, mut browser) = without_password(&world).await;
     let caller = world.anyone().session(browser.cookie("sid").unwrap(), &user.csrf);

@@ -1,4 +1,5 @@
-//! `/signin` and the pages around it: the code on a page of its own, and the ways back into a flow from the links in mails.
+//! `/signin` and the pages around it: the code on a page of its own, and the ways back into a flow from the
+//! links in mails.
 
 use super::expect_words;
 use std::time::Duration;
@@ -184,7 +185,8 @@ async fn begin_flow(browser: &mut Browser, app: &App) -> Page {
     follow(browser, &to_sign_in).await
 }
 
-/// Resets the password of a user with the newest mailed link, in this browser. Returns the page that leads on.
+/// Resets the password of a user with the newest mailed link, in this browser. Returns the page that leads
+/// on.
 async fn reset(world: &World, browser: &mut Browser, user: &User, mails: usize) -> Page {
     let mail = world.mail(&user.email, "Reset your password", mails).await;
     let form = browser.open(mail.link().as_str()).await;

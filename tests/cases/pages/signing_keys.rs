@@ -6,7 +6,8 @@ use std::time::Duration;
 use tests::{Browser, PASSWORD, Page, Shape, SharedWorld, User, World, eventually, on_every_shape};
 
 const PATH: &str = "/admin/keys";
-/// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica publishes it.
+/// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica
+/// publishes it.
 const STAGING_TIME: Duration = Duration::from_secs(301);
 
 /// The kids and states of all keys, the oldest first.

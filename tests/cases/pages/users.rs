@@ -120,7 +120,8 @@ async fn the_page_of_a_user_shows_a_part_of_many_sessions(world: SharedWorld) {
     assert_eq!(sessions.each_ref().map(Vec::len), [20, 1], "{sessions:?}");
     assert!(!sessions[0].contains(&sessions[1][0]), "{sessions:?}");
 
-    // The administrator comes back to the part, also if the session had ended before. It is empty now, so that the one before it is shown.
+    // The administrator comes back to the part, also if the session had ended before. It is empty now, so
+    // that the one before it is shown.
     let ended = [("ended", sessions[1][0].as_str())];
     let done = browser.submit(&last, &ended).await;
     let page = come_back(&mut browser, &done, &format!("{path}?sessions=2")).await;
@@ -165,7 +166,8 @@ async fn an_administrator_ends_what_belongs_to_a_user(world: SharedWorld) {
     tokens.expect_revoked(&world, &app).await;
     expect_changed(&mut browser, &user, "sign-out", &[]).await;
     user.get("/me").await.expect_error(401, "unauthenticated");
-    // A session or app that has ended before, that does not exist or that another user has is not on the page.
+    // A session or app that has ended before, that does not exist or that another user has is not on the
+    // page.
     let stranger = world.user().await;
     let sessions = stranger.get("/me/sessions").await.expect(200).json();
     let of_stranger = sessions["items"][0]["id"].to_string();

@@ -105,7 +105,8 @@ fn trace_ids(events: &Value) -> Vec<&Value> {
     events.map(|event| &event["traceId"]).collect()
 }
 
-/// 6: security events are "each correlated by a `traceId`": in the log, in the list for administrators, for the user and for the shell.
+/// 6: security events are "each correlated by a `traceId`": in the log, in the list for administrators, for
+/// the user and for the shell.
 async fn expect_names_of_events(world: &World) {
     let admin = world.user_with_role("admin").await;
     let (ann, anyone) = (world.sign_up().await, world.anyone());

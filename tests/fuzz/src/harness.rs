@@ -30,7 +30,8 @@ static DATABASE: LazyLock<(Db, TempDir)> = LazyLock::new(|| {
     )
 });
 
-/// A database without tables: a function that reads from it or writes to it has accepted its input, and then fails.
+/// A database without tables: a function that reads from it or writes to it has accepted its input, and then
+/// fails.
 pub(crate) fn empty_database() -> &'static Db {
     &DATABASE.0
 }
@@ -49,7 +50,8 @@ pub(crate) fn text(input: &[u8]) -> Option<&str> {
     std::str::from_utf8(input).ok()
 }
 
-/// Returns a request's headers with a line of this name for each line of the input that can be the value of a header.
+/// Returns a request's headers with a line of this name for each line of the input that can be the value of a
+/// header.
 pub(crate) fn headers(name: &HeaderName, input: &[u8]) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for line in input.split(|byte| *byte == b'\n') {
@@ -60,7 +62,8 @@ pub(crate) fn headers(name: &HeaderName, input: &[u8]) -> HeaderMap {
     headers
 }
 
-/// Returns a registration that is accepted if this redirect URI, or this JWK set of a client with keys, is accepted.
+/// Returns a registration that is accepted if this redirect URI, or this JWK set of a client with keys, is
+/// accepted.
 pub(crate) fn registration(
     kind: ClientType,
     redirect_uri: Option<&str>,

@@ -1,4 +1,5 @@
-//! The targets, one in each file. Its function `check` takes any input and panics if the parser violates a property.
+//! The targets, one in each file. Its function `check` takes any input and panics if the parser violates a
+//! property.
 
 /// Declares the modules and the table of the targets.
 macro_rules! targets {

@@ -1,5 +1,5 @@
-//! The program `latchkey` with an allocator that counts. The counts of all threads are reported to every client of
-//! the Unix socket that the environment variable `ALLOCATION_SOCKET` names: 8 bytes, big-endian.
+//! The program `latchkey` with an allocator that counts. The counts of all threads are reported to every
+//! client of the Unix socket that the environment variable `ALLOCATION_SOCKET` names: 8 bytes, big-endian.
 #![allow(
     clippy::disallowed_methods,
     reason = "the variable is no setting of the product"

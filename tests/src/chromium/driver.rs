@@ -6,8 +6,9 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
 
-/// Becomes ChromeDriver with the port `$1`. Standard input is a pipe from the test process. It closes when that process ends, even by
-/// SIGKILL, and then the whole process group is killed: the driver and its browser.
+/// Becomes ChromeDriver with the port `$1`. Standard input is a pipe from the test process. It closes when
+/// that process ends, even by SIGKILL, and then the whole process group is killed: the driver and its
+/// browser.
 const SUPERVISE: &str = r#"
 exec 3<&0
 { cat <&3; kill -KILL 0; } >/dev/null &

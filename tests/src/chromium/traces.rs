@@ -1,4 +1,5 @@
-//! The traces and the reports of a page: requests, stored data, secrets in addresses, and messages in the console.
+//! The traces and the reports of a page: requests, stored data, secrets in addresses, and messages in the
+//! console.
 
 use super::Chromium;
 use crate::http::SECRETS;
@@ -20,7 +21,8 @@ const CODE_FOR_APP: &str = "code at /demo";
 /// The tokens in the links of mails.
 const MAILED_TOKENS: [&str; 2] = ["token at /verify", "token at /reset"];
 
-/// Finds the traces of a page. The anti-forgery token is a UUID, a form that no secret of the issuer has, and scripts may read it.
+/// Finds the traces of a page. The anti-forgery token is a UUID, a form that no secret of the issuer has, and
+/// scripts may read it.
 const TRACES: &str = r#"
     const [thirdParty, secrets] = args;
     const [page] = performance.getEntriesByType('navigation');
@@ -49,9 +51,10 @@ const TRACES: &str = r#"
 "#;
 
 impl Chromium {
-    /// Expects that the page has this status, and loaded everything from its own origin or that of the third party; that it stored nothing
-    /// that scripts can read later but the anti-forgery token; that no address has a secret, except the token of the mailed link that was
-    /// opened and the code of an authorization response; and that the console has no error but the status of the page.
+    /// Expects that the page has this status, and loaded everything from its own origin or that of the third
+    /// party; that it stored nothing that scripts can read later but the anti-forgery token; that no address
+    /// has a secret, except the token of the mailed link that was opened and the code of an authorization
+    /// response; and that the console has no error but the status of the page.
     pub async fn expect_no_trace(&self, third_party: Option<&str>, status: u16) {
         let secrets = [&SECRETS[..], &SECRETS_OF_ADDRESSES].concat();
         let traces = self.run(TRACES, &[json!(third_party), json!(secrets)]).await;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-/// The request codes of the packets before the startup message, to which the server responds before it continues.
+/// The request codes of the packets before the startup message, to which the server responds before it
+/// continues.
 const ENCRYPTION_REQUESTS: [u32; 2] = [80_877_103, 80_877_104];
 
 /// A message that matters to a count of statements and round trips.
@@ -43,8 +44,8 @@ impl Frontend {
         messages
     }
 
-    /// Removes the next complete packet from the pending bytes. Returns its type, which packets before the end of the
-    /// startup do not have, and its body.
+    /// Removes the next complete packet from the pending bytes. Returns its type, which packets before the
+    /// end of the startup do not have, and its body.
     fn take_packet(&mut self) -> Option<(Option<u8>, Vec<u8>)> {
         let type_length = usize::from(self.is_started);
         let length = self.pending.get(type_length..type_length + 4)?;

@@ -11,16 +11,17 @@ use tokio::task::JoinHandle;
 
 /// The file name by which clients find the socket of a server with the default port in a directory.
 const SOCKET: &str = ".s.PGSQL.5432";
-/// The size of a read. A client writes all messages that it sends without waiting at once, and they must arrive in one
-/// read to count as one round trip.
+/// The size of a read. A client writes all messages that it sends without waiting at once, and they must
+/// arrive in one read to count as one round trip.
 const READ_SIZE: usize = 256 * 1024;
 
 /// One round trip: the messages that a client sent in one write, for which it then awaited the server.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The number of its unit of work: the transaction to which it belongs, or the single statement with its
-    /// preparation. The first round trip without a statement after a unit belongs to that unit, and a second one to the
-    /// next unit on the connection, because a pool may check a connection when it is returned and when it is taken.
+    /// preparation. The first round trip without a statement after a unit belongs to that unit, and a second
+    /// one to the next unit on the connection, because a pool may check a connection when it is returned and
+    /// when it is taken.
     pub unit: usize,
     /// The texts of the executed statements.
     pub statements: Vec<String>,
@@ -110,8 +111,8 @@ impl PostgresProxy {
         &self.socket_dir
     }
 
-    /// Returns all round trips so far, of all connections. They include those that never reached the server because
-    /// their connection was cut, held or silent.
+    /// Returns all round trips so far, of all connections. They include those that never reached the server
+    /// because their connection was cut, held or silent.
     pub fn exchanges(&self) -> Vec<Exchange> {
         self.exchanges_from(0)
     }
@@ -126,8 +127,8 @@ impl PostgresProxy {
         self.shared.exchanges.lock().unwrap().len()
     }
 
-    /// Closes the next connection that executes a statement whose text contains `fragment`. The statement does not
-    /// reach the server.
+    /// Closes the next connection that executes a statement whose text contains `fragment`. The statement
+    /// does not reach the server.
     pub fn cut_at(&self, fragment: &str) {
         self.set_trap(fragment, Action::Cut);
     }
@@ -149,8 +150,8 @@ impl PostgresProxy {
         self.shared.trap.lock().unwrap().is_none()
     }
 
-    /// Silences all open connections for ever: they stay open, but nothing passes, as after a loss of the network.
-    /// New connections work.
+    /// Silences all open connections for ever: they stay open, but nothing passes, as after a loss of the
+    /// network. New connections work.
     pub fn silence_open_connections(&self) {
         let opened = self.shared.connections.load(Ordering::Relaxed);
         self.shared.first_audible.send_replace(opened);

@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Starts the server and waits on standard input. When the test process ends, the pipe closes, and the script
-/// stops the server, which may be suspended, and removes its directory. The default collation is linguistic if
-/// ICU is available, so that a test fails if a query that must compare titles by bytes relies on it. The settings are
-/// one line, because `pg_ctl` gives them to a shell, which would end the command at a line break.
+/// stops the server, which may be suspended, and removes its directory. The default collation is linguistic
+/// if ICU is available, so that a test fails if a query that must compare titles by bytes relies on it. The
+/// settings are one line, because `pg_ctl` gives them to a shell, which would end the command at a line
+/// break.
 const SUPERVISE: &str = r#"
 trap '' INT TERM HUP PIPE
 dir=$1 bin=$2
@@ -47,7 +48,8 @@ pub struct PostgresServer {
     supervisor: Child,
 }
 
-/// A session that stays open, because a program and a session for each statement would cost more than most statements.
+/// A session that stays open, because a program and a session for each statement would cost more than most
+/// statements.
 #[derive(Debug)]
 struct Administration {
     psql: Child,
@@ -108,13 +110,14 @@ impl PostgresServer {
         self.api_role.call_once(create);
     }
 
-    /// Runs statements on the database `postgres`, each outside of a transaction, which creating and dropping databases requires. Fails the
-    /// test unless they succeed.
+    /// Runs statements on the database `postgres`, each outside of a transaction, which creating and dropping
+    /// databases requires. Fails the test unless they succeed.
     pub(super) fn administer(&self, statements: &str) {
         self.administration.lock().unwrap().run(statements);
     }
 
-    /// Runs a PostgreSQL program on a database of this server. Fails the test unless it succeeds. Returns its output.
+    /// Runs a PostgreSQL program on a database of this server. Fails the test unless it succeeds. Returns its
+    /// output.
     pub(super) fn run(&self, program: &str, options: &[&str], database: &str) -> String {
         let done = Command::new(postgres_program(program).unwrap())
             .args(options)
@@ -208,7 +211,8 @@ impl Administration {
         }
     }
 
-    /// Runs statements and waits for their end. `psql` ends at the first error, and says it on standard error.
+    /// Runs statements and waits for their end. `psql` ends at the first error, and says it on standard
+    /// error.
     fn run(&mut self, statements: &str) {
         const DONE: &str = "done";
         writeln!(self.statements, "{statements};\n\\echo {DONE}").unwrap();

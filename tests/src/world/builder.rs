@@ -15,13 +15,16 @@ use std::fs::{DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::sync::{Arc, Mutex};
 
-/// The environment variable with the path of the socket on which `latchkey_counting_allocations` reports its count.
+/// The environment variable with the path of the socket on which `latchkey_counting_allocations` reports its
+/// count.
 const ALLOCATION_SOCKET: &str = "ALLOCATION_SOCKET";
 /// The file of the master key in the data directory.
 const MASTER_KEY: &str = "master.key";
-/// The flag of a limit that the tests in a shared deployment would reach together, because their users have one domain.
+/// The flag of a limit that the tests in a shared deployment would reach together, because their users have
+/// one domain.
 const CONFIRMATIONS: (&str, &str) = ("--confirmations-per-domain", "10000");
-/// The flag that multiplies the time limits of a request, and its value: a busy machine reaches the default limits by chance.
+/// The flag that multiplies the time limits of a request, and its value: a busy machine reaches the default
+/// limits by chance.
 const TIME_LIMITS: (&str, &str) = ("--time-limit-factor", "20");
 /// The number of replicas per service in [`Shape::Split`].
 const REPLICAS: usize = 2;
@@ -57,8 +60,8 @@ impl WorldBuilder {
         self
     }
 
-    /// Gives the programs the time limits of a default installation, for a test that reaches one or waits for it. In other deployments of
-    /// tests they are longer, because a busy machine reaches them by chance.
+    /// Gives the programs the time limits of a default installation, for a test that reaches one or waits for
+    /// it. In other deployments of tests they are longer, because a busy machine reaches them by chance.
     #[must_use]
     pub fn default_time_limits(self) -> Self {
         self.flag(TIME_LIMITS.0, "1")
@@ -78,22 +81,24 @@ impl WorldBuilder {
         self
     }
 
-    /// Starts all issuers at the same time on an empty database. By default the first one starts alone. Only for [`Shape::Split`].
+    /// Starts all issuers at the same time on an empty database. By default the first one starts alone. Only
+    /// for [`Shape::Split`].
     #[must_use]
     pub fn issuers_start_together(mut self) -> Self {
         self.starts_issuers_together = true;
         self.empty()
     }
 
-    /// Begins with an empty database, in which the programs create the tables and generate signing keys. By default the database is a copy
-    /// of one that has both, so worlds share their signing keys.
+    /// Begins with an empty database, in which the programs create the tables and generate signing keys. By
+    /// default the database is a copy of one that has both, so worlds share their signing keys.
     #[must_use]
     pub fn empty(mut self) -> Self {
         self.begins_empty = true;
         self
     }
 
-    /// Gives the database a PostgreSQL server of its own, which [`World::postgres`] returns. The database begins empty.
+    /// Gives the database a PostgreSQL server of its own, which [`World::postgres`] returns. The database
+    /// begins empty.
     #[must_use]
     pub fn own_postgres(mut self) -> Self {
         self.has_own_postgres = true;
@@ -114,8 +119,8 @@ impl WorldBuilder {
         self
     }
 
-    /// Makes every write of the programs fail that would make a file larger than this, in KiB. The database begins empty, because a copy
-    /// may have a file that is larger already.
+    /// Makes every write of the programs fail that would make a file larger than this, in KiB. The database
+    /// begins empty, because a copy may have a file that is larger already.
     #[must_use]
     pub fn max_file_size(mut self, kib: u32) -> Self {
         self.max_file_size = Some(kib);
@@ -250,8 +255,8 @@ impl World {
 }
 
 impl Deployment {
-    /// Creates the data directory with the master key of the prepared database, or with a new one if replicas share it. A single process
-    /// with an empty database creates both itself.
+    /// Creates the data directory with the master key of the prepared database, or with a new one if replicas
+    /// share it. A single process with an empty database creates both itself.
     fn prepare_data_dir(&self, prepared: Option<&PreparedDatabase>) {
         let master_key = match prepared {
             Some(prepared) => prepared.master_key.clone(),

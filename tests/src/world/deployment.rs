@@ -29,8 +29,8 @@ const READY_TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum wait for a log line.
 const LOG_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A running deployment. Dropping it kills the processes, and searches logs and data for secrets and panics, unless a test
-/// failed in it: then its logs are printed instead.
+/// A running deployment. Dropping it kills the processes, and searches logs and data for secrets and panics,
+/// unless a test failed in it: then its logs are printed instead.
 #[derive(Debug)]
 pub(crate) struct Deployment {
     pub(super) shape: Shape,
@@ -112,8 +112,9 @@ impl Process {
 }
 
 impl Deployment {
-    /// Returns the merged OpenAPI documents of the programs, which were started with these flags and environment variables. Deployments of
-    /// one shape with the same settings publish the same documents, so only the first of them is asked.
+    /// Returns the merged OpenAPI documents of the programs, which were started with these flags and
+    /// environment variables. Deployments of one shape with the same settings publish the same documents, so
+    /// only the first of them is asked.
     pub(super) async fn contract(&self, settings: &[&(String, String)]) -> Arc<Contract> {
         /// Whether there are several processes, and the settings.
         type Kind = (bool, Vec<(String, String)>);
@@ -143,8 +144,8 @@ impl Deployment {
         Contract::merged(&texts, &self.base)
     }
 
-    /// Returns the ports of all processes except those that run `program`. The single-process program counts as issuer
-    /// and as API.
+    /// Returns the ports of all processes except those that run `program`. The single-process program counts
+    /// as issuer and as API.
     pub(super) fn ports_except(&self, program: Program) -> Vec<u16> {
         let others = self
             .processes
@@ -169,8 +170,8 @@ impl Deployment {
         self.dir.path().join("data")
     }
 
-    /// Returns the logs of all processes so far. The programs write their lines a moment late, so this waits for the line
-    /// of a request of its own to each running process.
+    /// Returns the logs of all processes so far. The programs write their lines a moment late, so this waits
+    /// for the line of a request of its own to each running process.
     pub(super) fn log(&self) -> String {
         self.processes.iter().map(Process::log_so_far).collect()
     }

@@ -1,5 +1,5 @@
-//! Databases with the tables, the installation secret and the first signing keys. Worlds begin with copies of them, because the
-//! generation of two RSA keys takes a third of the processor time of a short test.
+//! Databases with the tables, the installation secret and the first signing keys. Worlds begin with copies of
+//! them, because the generation of two RSA keys takes a third of the processor time of a short test.
 
 use crate::postgres::Database;
 use crate::program::{Program, ProgramConfig, Running};
@@ -53,7 +53,8 @@ impl PreparedDatabase {
         }
     }
 
-    /// Dates the signing keys of a copy as if they had been generated at this time. The trigger that forbids it is absent meanwhile.
+    /// Dates the signing keys of a copy as if they had been generated at this time. The trigger that forbids
+    /// it is absent meanwhile.
     pub(super) async fn date_keys(copy: &Db, now: Timestamp) {
         let (trigger, drop) = copy.reader().choose(
             (

@@ -16,9 +16,9 @@ static DEPLOYMENTS: Mutex<Vec<Arc<Deployment>>> = Mutex::const_new(Vec::new());
 /// The runtime of their reverse proxies, which outlives those of the tests.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
 
-/// One test's view of the deployment that tests of a shape share, for tests that need no setting, clock, fault or restart of their own.
-/// Its calls come from an address in a network of its own, so that the limits of other tests do not reach it. The test must tell its
-/// users, clients and posts from those of others.
+/// One test's view of the deployment that tests of a shape share, for tests that need no setting, clock,
+/// fault or restart of their own. Its calls come from an address in a network of its own, so that the limits
+/// of other tests do not reach it. The test must tell its users, clients and posts from those of others.
 #[derive(Debug)]
 pub struct SharedWorld(World);
 
@@ -54,7 +54,8 @@ impl Drop for SharedWorld {
     }
 }
 
-/// An address in a /24 network that no other test has. Connections from it to 127.0.0.1 need no preparation on Linux.
+/// An address in a /24 network that no other test has. Connections from it to 127.0.0.1 need no preparation
+/// on Linux.
 fn fresh_address() -> Ipv4Addr {
     static NETWORKS: AtomicU16 = AtomicU16::new(256);
     let [high, low] = NETWORKS.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -73,7 +74,8 @@ async fn deployment(shape: Shape) -> Arc<Deployment> {
     started
 }
 
-/// Stops the shared deployments, and returns a test for each, which searches its logs and data for secrets of all tests and for panics.
+/// Stops the shared deployments, and returns a test for each, which searches its logs and data for secrets of
+/// all tests and for panics.
 pub(crate) fn end_shared_deployments() -> Vec<Trial> {
     let ended = std::mem::take(&mut *DEPLOYMENTS.blocking_lock());
     let search = |deployment: Arc<Deployment>| {

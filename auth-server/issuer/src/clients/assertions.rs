@@ -1,4 +1,5 @@
-//! Authentication of clients by signed assertions: `private_key_jwt` (RFC 7523 §2.2, §3; OpenID Connect Core §9).
+//! Authentication of clients by signed assertions: `private_key_jwt` (RFC 7523 §2.2, §3; OpenID Connect Core
+//! §9).
 
 use super::jwks::verification_keys;
 use super::published_keys::PublishedKeys;
@@ -31,17 +32,18 @@ const MAX_JTI_LENGTH: usize = 256;
 const MAX_LIFETIME: Duration = Duration::from_secs(3600);
 /// The time by which the clock of a client may be ahead.
 const MAX_SKEW: Duration = Duration::from_secs(30);
-/// The time for which a used assertion is remembered after its expiry, because the clocks of the issuer's machines differ.
+/// The time for which a used assertion is remembered after its expiry, because the clocks of the issuer's
+/// machines differ.
 const RETENTION: Duration = Duration::from_secs(3600);
 
 /// The values of `aud` that an assertion may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AssertionAudience {
-    /// The issuer's URL or that of an endpoint (RFC 7523 §3, RFC 9126 §2), or a list of them. A list with another server is refused, because
-    /// that server could use the assertion here.
+    /// The issuer's URL or that of an endpoint (RFC 7523 §3, RFC 9126 §2), or a list of them. A list with
+    /// another server is refused, because that server could use the assertion here.
     Any,
-    /// The issuer's URL as a string (FAPI 2.0 Security Profile §5.3.2.1): an attacker cannot get an assertion for this issuer by
-    /// naming its endpoints in the metadata of another one.
+    /// The issuer's URL as a string (FAPI 2.0 Security Profile §5.3.2.1): an attacker cannot get an assertion
+    /// for this issuer by naming its endpoints in the metadata of another one.
     Issuer,
 }
 
@@ -66,11 +68,12 @@ pub struct PresentedAssertion<'a> {
 /// The reason why a client was not authenticated.
 #[derive(Debug, thiserror::Error)]
 pub enum AssertionError {
-    /// The assertion is malformed, expired, used, or not signed by a key of the client. The message addresses the developer of the
-    /// client.
+    /// The assertion is malformed, expired, used, or not signed by a key of the client. The message addresses
+    /// the developer of the client.
     #[error("the client assertion is not valid: {0}")]
     Invalid(&'static str),
-    /// The keys that the client publishes cannot be fetched or used. The message addresses the developer of the client.
+    /// The keys that the client publishes cannot be fetched or used. The message addresses the developer of
+    /// the client.
     #[error("the keys at the jwks_uri of the client cannot be used: {0}")]
     Keys(String),
     /// The database failed.
@@ -113,8 +116,8 @@ struct Assertion<'a> {
     signature: &'a str,
 }
 
-/// Returns the enabled client that signed an assertion, which is then used up. The assertion must be for the recipient. May fetch
-/// the keys of the client, see [`PublishedKeys`].
+/// Returns the enabled client that signed an assertion, which is then used up. The assertion must be for the
+/// recipient. May fetch the keys of the client, see [`PublishedKeys`].
 pub async fn authenticate_by_assertion(
     clients: &Clients,
     published: &PublishedKeys,

@@ -1,5 +1,5 @@
-//! Changes of registered clients. The row of the client is locked from its reading to the commit, so that concurrent changes do
-//! not overwrite each other.
+//! Changes of registered clients. The row of the client is locked from its reading to the commit, so that
+//! concurrent changes do not overwrite each other.
 
 use super::{COOKIE_RETRY_WINDOW, Error, RegistrationFlaw, default_part, rules};
 use audit::events::{Event, EventName};
@@ -41,31 +41,34 @@ pub struct ClientChanges {
     /// The scope that the client may request.
     #[schema(nullable = false)]
     pub scope: Option<Scope>,
-    /// The scope of a request that names no scope. If unset, the present one as far as it is part of the new scope.
+    /// The scope of a request that names no scope. If unset, the present one as far as it is part of the new
+    /// scope.
     #[schema(nullable = false)]
     pub default_scope: Option<Scope>,
     /// Whether the operator of this issuer runs the client, rather than a third party.
     #[schema(nullable = false)]
     pub first_party: Option<bool>,
-    /// Whether a browser keeps the refresh tokens of the client in a cookie. Tokens that were issued in the other way end with
-    /// their lifetimes.
+    /// Whether a browser keeps the refresh tokens of the client in a cookie. Tokens that were issued in the
+    /// other way end with their lifetimes.
     #[schema(nullable = false)]
     pub refresh_cookie: Option<bool>,
-    /// The time after a refresh in which it can be repeated, in whole seconds. If unset, a client that gets the cookie and has no
-    /// such time gets 10 s.
+    /// The time after a refresh in which it can be repeated, in whole seconds. If unset, a client that gets
+    /// the cookie and has no such time gets 10 s.
     #[schema(value_type = i64, required = false, minimum = 0, maximum = 60)]
     pub refresh_retry_window: Option<Duration>,
-    /// The JWK set that replaces the present one or the present `jwks_uri`. Only for a client that was registered with keys.
+    /// The JWK set that replaces the present one or the present `jwks_uri`. Only for a client that was
+    /// registered with keys.
     #[schema(value_type = Object, required = false)]
     pub jwks: Option<Value>,
-    /// The URL of the keys, which replaces the present one or the present JWK set. Only for a client that was registered with
-    /// keys.
+    /// The URL of the keys, which replaces the present one or the present JWK set. Only for a client that was
+    /// registered with keys.
     #[schema(value_type = String, format = "uri", required = false)]
     pub jwks_uri: Option<ForeignUrl>,
     /// Whether the client must push its authorization requests (RFC 9126 §6).
     #[schema(nullable = false)]
     pub require_pushed_authorization_requests: Option<bool>,
-    /// Whether the client gets only access tokens that are bound to a key. Access tokens that are not end with their lifetimes.
+    /// Whether the client gets only access tokens that are bound to a key. Access tokens that are not end
+    /// with their lifetimes.
     #[schema(nullable = false)]
     pub dpop_bound_access_tokens: Option<bool>,
     /// Whether the client may use the device authorization grant (RFC 8628).
@@ -73,8 +76,9 @@ pub struct ClientChanges {
     pub device_authorization: Option<bool>,
 }
 
-/// Disables a client, so that it can neither begin a flow nor authenticate, and ends its codes, refresh tokens and access
-/// tokens. Returns the client. No effect on a disabled client. Fails if there is no client with this id.
+/// Disables a client, so that it can neither begin a flow nor authenticate, and ends its codes, refresh
+/// tokens and access tokens. Returns the client. No effect on a disabled client. Fails if there is no client
+/// with this id.
 pub async fn disable(
     db: &Db,
     revocations: &RevocationMirror,
@@ -93,8 +97,8 @@ pub async fn disable(
     Ok(client)
 }
 
-/// Enables a client again. The tokens that ended when it was disabled stay revoked. Returns the client. No effect on an enabled
-/// client. Fails if there is no client with this id.
+/// Enables a client again. The tokens that ended when it was disabled stay revoked. Returns the client. No
+/// effect on an enabled client. Fails if there is no client with this id.
 pub async fn enable(db: &Db, id: &str, context: &RequestContext) -> Result<Client, Error> {
     let mut tx = begin(db, context).await?;
     let mut client = lock(&mut tx, id).await?;
@@ -105,9 +109,9 @@ pub async fn enable(db: &Db, id: &str, context: &RequestContext) -> Result<Clien
     Ok(client)
 }
 
-/// Changes the registration of a client of the issuer with the URL `issuer` and returns the client. If its scope loses a part, its codes, refresh tokens and access
-/// tokens end, because they may hold that part. Fails if the changed registration is invalid, or if there is no client with
-/// this id.
+/// Changes the registration of a client of the issuer with the URL `issuer` and returns the client. If its
+/// scope loses a part, its codes, refresh tokens and access tokens end, because they may hold that part.
+/// Fails if the changed registration is invalid, or if there is no client with this id.
 pub async fn update(
     db: &Db,
     revocations: &RevocationMirror,
@@ -138,9 +142,9 @@ pub async fn update(
     Ok(client)
 }
 
-/// Gives a confidential client a new secret. The former one stays valid for the time `overlap`, and no longer if there is another
-/// rotation within that time. Returns the client and the new secret, of which only a hash is stored. Fails if the client is
-/// public, or if there is no client with this id.
+/// Gives a confidential client a new secret. The former one stays valid for the time `overlap`, and no longer
+/// if there is another rotation within that time. Returns the client and the new secret, of which only a hash
+/// is stored. Fails if the client is public, or if there is no client with this id.
 pub async fn rotate_secret(
     db: &Db,
     id: &str,
@@ -219,7 +223,8 @@ async fn save(
     Event::success(event).client(&client.id).record(tx, context).await
 }
 
-/// Ends every code, refresh token and access token of a client. The caller has locked the client and saves it afterwards.
+/// Ends every code, refresh token and access token of a client. The caller has locked the client and saves it
+/// afterwards.
 pub(crate) async fn end_tokens(
     tx: &mut RevokingTx,
     client: &mut Client,

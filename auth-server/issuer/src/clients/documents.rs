@@ -79,7 +79,8 @@ pub struct Documents {
 pub enum Step {
     /// The consent page, or a response without one: the description must be fresh.
     Show,
-    /// The decision of the user, on a page that showed the description: it may be older by the lifetime of a flow.
+    /// The decision of the user, on a page that showed the description: it may be older by the lifetime of a
+    /// flow.
     Decide,
 }
 
@@ -117,8 +118,8 @@ impl Documents {
         !self.hosts.is_off()
     }
 
-    /// Returns the URL of the document of a client; `None` if the `client_id` is not that of such a client, or if no documents are
-    /// accepted. Fails with the reason if this URL is not accepted.
+    /// Returns the URL of the document of a client; `None` if the `client_id` is not that of such a client,
+    /// or if no documents are accepted. Fails with the reason if this URL is not accepted.
     pub(crate) fn url_of(&self, client_id: &str) -> Option<Result<ClientIdUrl, String>> {
         if !self.is_on() || !ClientIdUrl::is_url(client_id) {
             return None;
@@ -132,8 +133,9 @@ impl Documents {
         }))
     }
 
-    /// Returns the client that the document at this URL describes, for a signed-in user. Fetches the document unless a fresh
-    /// description is known. Fails if the document cannot be used, or was to be fetched too often.
+    /// Returns the client that the document at this URL describes, for a signed-in user. Fetches the document
+    /// unless a fresh description is known. Fails if the document cannot be used, or was to be fetched too
+    /// often.
     pub(crate) async fn describe(
         &self,
         url: &ClientIdUrl,
@@ -177,7 +179,8 @@ impl Documents {
             .ok_or_else(|| unusable("its description was deleted meanwhile".to_owned()))
     }
 
-    /// Returns the logo of a client that describes itself, as a `data:` URL; `None` if it has none, and for every other client.
+    /// Returns the logo of a client that describes itself, as a `data:` URL; `None` if it has none, and for
+    /// every other client.
     pub async fn logo(&self, client: &Client) -> Result<Option<String>, db::Error> {
         match client.has_document() {
             true => self.fetcher.snapshots.logo(&client.id).await,
@@ -185,8 +188,9 @@ impl Documents {
         }
     }
 
-    /// Returns a client for the checks of a request that do not depend on the document of its client: it has registered the redirect URI
-    /// of the request, and may request whatever a document can give. Fails if no document may have the redirect URI.
+    /// Returns a client for the checks of a request that do not depend on the document of its client: it has
+    /// registered the redirect URI of the request, and may request whatever a document can give. Fails if no
+    /// document may have the redirect URI.
     pub(crate) fn stand_in(
         &self,
         url: &ClientIdUrl,
@@ -196,9 +200,9 @@ impl Documents {
         metadata::stand_in(url, redirect_uri, &self.fetcher.issuer, now)
     }
 
-    /// Fetches the document of a client anew if its description is no longer fresh, unless another caller fetches it now or a fetch failed a moment ago. No
-    /// effect on other clients and on those that no user has signed in with, so that strangers cause no fetch of URLs of their own. A failure
-    /// changes nothing.
+    /// Fetches the document of a client anew if its description is no longer fresh, unless another caller
+    /// fetches it now or a fetch failed a moment ago. No effect on other clients and on those that no user
+    /// has signed in with, so that strangers cause no fetch of URLs of their own. A failure changes nothing.
     pub async fn keep_fresh(&self, client_id: &str, context: &RequestContext) -> Result<(), db::Error> {
         let Some(Ok(url)) = self.url_of(client_id) else {
             return Ok(());
@@ -225,7 +229,8 @@ impl Documents {
         Ok(())
     }
 
-    /// Fails if a client is described by a document that is no longer accepted, or that was last fetched over seven days ago.
+    /// Fails if a client is described by a document that is no longer accepted, or that was last fetched over
+    /// seven days ago.
     pub async fn check_usable(&self, client: &Client, now: Timestamp) -> Result<(), TokenError> {
         if !self.accepts(client) {
             return Err(TokenError::InvalidClient);
@@ -246,7 +251,8 @@ impl Documents {
         !client.has_document() || matches!(self.url_of(&client.id), Some(Ok(_)))
     }
 
-    /// Returns whether the document of a client was fetched in the last seven days; true for a client without one.
+    /// Returns whether the document of a client was fetched in the last seven days; true for a client without
+    /// one.
     async fn is_current(&self, client: &Client, now: Timestamp) -> Result<bool, db::Error> {
         if !client.has_document() {
             return Ok(true);
@@ -278,7 +284,8 @@ impl Documents {
     }
 }
 
-/// Deletes the clients with documents that no user allows any more, 30 days after the last fetch. Returns their number.
+/// Deletes the clients with documents that no user allows any more, 30 days after the last fetch. Returns
+/// their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, db::Error> {
     identity::grants::clients::documents::prune(db, now.before(UNUSED_FOR)).await
 }

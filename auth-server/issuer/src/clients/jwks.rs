@@ -54,7 +54,8 @@ fn check_key(key: &Value) -> Result<(), &'static str> {
         .ok_or("must be an RSA key of 2048 to 8192 bits or an EC key on the curve P-256")
 }
 
-/// Returns the keys of a JWK set that are for this algorithm and, if the assertion names one, have this `kid`.
+/// Returns the keys of a JWK set that are for this algorithm and, if the assertion names one, have this
+/// `kid`.
 pub(super) fn verification_keys(jwks: &Value, algorithm: Algorithm, kid: Option<&str>) -> Vec<DecodingKey> {
     let set: Option<JwkSet> = serde_json::from_value(jwks.clone()).ok();
     let keys = set.map(|set| set.keys).unwrap_or_default().into_iter();

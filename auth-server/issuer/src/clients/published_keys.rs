@@ -1,4 +1,5 @@
-//! The keys that clients publish at their `jwks_uri` (RFC 7591 §2). They are fetched when an assertion needs them, and cached.
+//! The keys that clients publish at their `jwks_uri` (RFC 7591 §2). They are fetched when an assertion needs
+//! them, and cached.
 
 mod state;
 
@@ -41,9 +42,10 @@ impl PublishedKeys {
         }
     }
 
-    /// Returns whether `is_signed_by` accepts the JWK set at `uri`, the `jwks_uri` of a client. If it does not accept the cached
-    /// set, or if that set is no longer fresh, the set is fetched again, unless fetches are paused. Fails with the reason if no
-    /// usable set is known; the message addresses the developer of the client.
+    /// Returns whether `is_signed_by` accepts the JWK set at `uri`, the `jwks_uri` of a client. If it does
+    /// not accept the cached set, or if that set is no longer fresh, the set is fetched again, unless fetches
+    /// are paused. Fails with the reason if no usable set is known; the message addresses the developer of
+    /// the client.
     pub(super) async fn verify(
         &self,
         client_id: &str,

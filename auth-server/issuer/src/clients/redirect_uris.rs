@@ -3,8 +3,8 @@
 use identity::grants::clients::ClientType;
 use url::{Host, Url};
 
-/// Returns whether a redirect URI equals a registered one, apart from the port of `localhost` or of a loopback address
-/// (RFC 9700 §4.1.3, RFC 8252 §7.3, §8.3).
+/// Returns whether a redirect URI equals a registered one, apart from the port of `localhost` or of a
+/// loopback address (RFC 9700 §4.1.3, RFC 8252 §7.3, §8.3).
 pub fn matches(registered: &str, redirect_uri: &str) -> bool {
     registered == redirect_uri
         || match (
@@ -16,8 +16,8 @@ pub fn matches(registered: &str, redirect_uri: &str) -> bool {
         }
 }
 
-/// Fails if a redirect URI could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7). The error completes a
-/// message that begins with the URI, such as "it may have no fragment and no wildcard".
+/// Fails if a redirect URI could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7). The error
+/// completes a message that begins with the URI, such as "it may have no fragment and no wildcard".
 pub(crate) fn check(text: &str, kind: ClientType) -> Result<(), String> {
     let uri = Url::parse(text).map_err(|error| error.to_string())?;
     if uri.as_str() != text {
@@ -54,7 +54,8 @@ fn is_this_host(uri: &Url) -> bool {
     }
 }
 
-/// Returns the parts before and after the port of `http://localhost…`, `http://127.0.0.1…` or `http://[::1]…`, else `None`.
+/// Returns the parts before and after the port of `http://localhost…`, `http://127.0.0.1…` or
+/// `http://[::1]…`, else `None`.
 fn without_loopback_port(uri: &str) -> Option<(&'static str, &str)> {
     ["http://localhost", "http://127.0.0.1", "http://[::1]"]
         .into_iter()

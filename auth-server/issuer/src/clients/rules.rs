@@ -13,7 +13,8 @@ pub const MAX_RETRY_WINDOW: Duration = Duration::from_secs(60);
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}")]
 pub struct RegistrationFlaw {
-    /// The member of the registration that is to be corrected, as the API names it; `None` if it is not one alone.
+    /// The member of the registration that is to be corrected, as the API names it; `None` if it is not one
+    /// alone.
     pub member: Option<&'static str>,
     /// The reason, for the developer of the client.
     pub reason: String,
@@ -43,7 +44,8 @@ pub(super) fn check(client: &Client, issuer: &str) -> Result<(), RegistrationFla
     check_members(client, issuer)
 }
 
-/// Fails if an administrator may not choose an id. The id of a client with a document, a URL, is not among these.
+/// Fails if an administrator may not choose an id. The id of a client with a document, a URL, is not among
+/// these.
 fn check_id(id: &str) -> Result<(), RegistrationFlaw> {
     let flaw = |reason| Err(RegistrationFlaw::of("id", reason));
     let is_id_char = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
@@ -98,8 +100,8 @@ pub(super) fn check_members(client: &Client, issuer: &str) -> Result<(), Registr
     Ok(())
 }
 
-/// Fails if a client of this type, other than a service, cannot have these redirect URIs. `device_authorization` is whether it may use
-/// the device authorization grant.
+/// Fails if a client of this type, other than a service, cannot have these redirect URIs.
+/// `device_authorization` is whether it may use the device authorization grant.
 pub(crate) fn check_redirect_uris(
     uris: &[String],
     kind: ClientType,
@@ -133,7 +135,8 @@ fn check_uris(uris: &[String], kind: ClientType) -> Result<(), String> {
     })
 }
 
-/// Fails if a client cannot have its refresh tokens in a cookie: browsers send a `SameSite=Strict` cookie only from pages of the same site.
+/// Fails if a client cannot have its refresh tokens in a cookie: browsers send a `SameSite=Strict` cookie
+/// only from pages of the same site.
 fn check_refresh_cookie(client: &Client, issuer: &str) -> Result<(), RegistrationFlaw> {
     if client.kind != ClientType::Spa {
         return Err(RegistrationFlaw::of(

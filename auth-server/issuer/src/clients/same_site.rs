@@ -2,8 +2,9 @@
 
 use url::{Host, Url};
 
-/// Returns whether two URLs are schemefully same-site (HTML standard, "sites"): their schemes are equal, and so are their hosts or
-/// the registrable domains of their hosts. A URL that cannot be parsed or has no host is same-site with none.
+/// Returns whether two URLs are schemefully same-site (HTML standard, "sites"): their schemes are equal, and
+/// so are their hosts or the registrable domains of their hosts. A URL that cannot be parsed or has no host
+/// is same-site with none.
 pub(super) fn is_same_site(one: &str, other: &str) -> bool {
     let (Ok(one), Ok(other)) = (Url::parse(one), Url::parse(other)) else {
         return false;
@@ -15,7 +16,8 @@ pub(super) fn is_same_site(one: &str, other: &str) -> bool {
         }
 }
 
-/// Returns whether two hosts have the same public suffix and the same label before it. Addresses have neither.
+/// Returns whether two hosts have the same public suffix and the same label before it. Addresses have
+/// neither.
 fn have_same_registrable_domain(one: &Host<&str>, other: &Host<&str>) -> bool {
     match (one, other) {
         (Host::Domain(one), Host::Domain(other)) => {

@@ -12,11 +12,12 @@ use storage::db::{BatchCall, Db, Engine, Error};
 use storage::{execute, fetch_all_postgres, fetch_optional, sql};
 
 sql! {
-    // Exchanges several codes. Each has at most one result row, even if it is presented twice. The condition checks
-    // everything, so that a request with a wrong value leaves the code valid. The locks keep the session and the consent until
-    // the family exists, so that whoever ends them finds the family and revokes it. Writes the table `refresh_families` too,
-    // which another module owns, so that an exchange takes one round trip. The second conditions on `code_hash` make every plan
-    // find the codes through the index, also one that was made for a table of one row.
+    // Exchanges several codes. Each has at most one result row, even if it is presented twice. The condition
+    // checks everything, so that a request with a wrong value leaves the code valid. The locks keep the
+    // session and the consent until the family exists, so that whoever ends them finds the family and revokes
+    // it. Writes the table `refresh_families` too, which another module owns, so that an exchange takes one
+    // round trip. The second conditions on `code_hash` make every plan find the codes through the index, also
+    // one that was made for a table of one row.
     EXCHANGE_ALL_POSTGRES = "
         WITH presented AS (
             SELECT *, now + $8::BIGINT AS idle_expires_at, now + $9::BIGINT AS family_expires_at
@@ -137,8 +138,8 @@ pub enum ExchangeError {
     Database(#[from] Error),
 }
 
-/// Marks a code as used and creates its family of refresh tokens, at once: of several concurrent requests with one code,
-/// only one succeeds.
+/// Marks a code as used and creates its family of refresh tokens, at once: of several concurrent requests
+/// with one code, only one succeeds.
 pub async fn exchange(
     db: &Db,
     presented: PresentedCode<'_>,
@@ -168,7 +169,8 @@ pub async fn exchange(
     Ok(row.exchanged(sign_in, presented))
 }
 
-/// The call that exchanges a code on PostgreSQL if the returned row passes [`Row::check`]; `None` if the code is not valid.
+/// The call that exchanges a code on PostgreSQL if the returned row passes [`Row::check`]; `None` if the code
+/// is not valid.
 struct Exchange {
     code_hash: Vec<u8>,
     client_id: String,

@@ -32,7 +32,8 @@ impl UserCode {
         )
     }
 
-    /// Parses a code as typed: in either case, and with spaces and punctuation anywhere. Returns `None` if the text is no code.
+    /// Parses a code as typed: in either case, and with spaces and punctuation anywhere. Returns `None` if
+    /// the text is no code.
     pub fn parse(text: &str) -> Option<Self> {
         let typed = Some(text).filter(|text| text.len() <= MAX_TYPED)?;
         let letters: String = typed

@@ -50,8 +50,8 @@ impl CheckedRequest {
         &self.request.redirect_uri
     }
 
-    /// Returns the version of the description that a client with a document gives of itself; `None` for every other client. A consent
-    /// is for the version that the page showed.
+    /// Returns the version of the description that a client with a document gives of itself; `None` for every
+    /// other client. A consent is for the version that the page showed.
     pub fn client_version(&self) -> Option<String> {
         let client = &self.client;
         let changed_at = client.identity_changed_at.unwrap_or(client.created_at);
@@ -60,8 +60,8 @@ impl CheckedRequest {
 }
 
 impl Grants {
-    /// Validates the request of this client. Fails with [`AuthorizationError::Page`] or [`AuthorizationError::Redirect`] if the request
-    /// is invalid.
+    /// Validates the request of this client. Fails with [`AuthorizationError::Page`] or
+    /// [`AuthorizationError::Redirect`] if the request is invalid.
     async fn check_request_of(
         &self,
         client: Arc<Client>,
@@ -130,8 +130,8 @@ impl Grants {
         })
     }
 
-    /// Returns the user of an ID token that a client sends as a hint (OpenID Connect Core §3.1.2.1); `None` if it is not one that this
-    /// issuer gave to the client.
+    /// Returns the user of an ID token that a client sends as a hint (OpenID Connect Core §3.1.2.1); `None`
+    /// if it is not one that this issuer gave to the client.
     async fn hinted_user(
         &self,
         hint: &str,
@@ -143,9 +143,9 @@ impl Grants {
         Ok(own.map(|(_, hint)| hint.user_id))
     }
 
-    /// Returns the consent that a request lacks, or `None` if the consent page can be skipped: the client is first-party, or
-    /// it is confidential and the user consented to this scope before (RFC 6749 §10.2, RFC 8252 §8.6), and the request does
-    /// not ask for the page.
+    /// Returns the consent that a request lacks, or `None` if the consent page can be skipped: the client is
+    /// first-party, or it is confidential and the user consented to this scope before (RFC 6749 §10.2, RFC
+    /// 8252 §8.6), and the request does not ask for the page.
     pub async fn missing_consent(
         &self,
         request: &CheckedRequest,
@@ -160,11 +160,12 @@ impl Grants {
         Ok((asks_consent || !is_remembered).then_some(MissingConsent { granted }))
     }
 
-    /// Records the consent of the user of the session, and the end of the flow if the request has one, in the transaction that stores the
-    /// code. Returns the redirect to the client, with the code. `request_uri` is the reference of a pushed request, for which one code is
-    /// issued. Fails with [`AuthorizationError::Page`] if the client was disabled meanwhile, or if the pushed request has its code, with
-    /// [`AuthorizationError::FlowFinished`], and with [`AuthorizationError::SessionEnded`]: an account that is being deleted must not get a
-    /// consent.
+    /// Records the consent of the user of the session, and the end of the flow if the request has one, in the
+    /// transaction that stores the code. Returns the redirect to the client, with the code. `request_uri` is
+    /// the reference of a pushed request, for which one code is issued. Fails with
+    /// [`AuthorizationError::Page`] if the client was disabled meanwhile, or if the pushed request has its
+    /// code, with [`AuthorizationError::FlowFinished`], and with [`AuthorizationError::SessionEnded`]: an
+    /// account that is being deleted must not get a consent.
     pub async fn allow(
         &self,
         checked: &CheckedRequest,
@@ -211,8 +212,8 @@ impl Grants {
         Ok(self.redirect(request, &[("code", code.expose())]))
     }
 
-    /// Records the user's refusal, which finishes the flow. Returns the redirect to the client, with the error `access_denied`. Fails
-    /// with [`AuthorizationError::FlowFinished`].
+    /// Records the user's refusal, which finishes the flow. Returns the redirect to the client, with the
+    /// error `access_denied`. Fails with [`AuthorizationError::FlowFinished`].
     pub async fn deny(
         &self,
         checked: &CheckedRequest,

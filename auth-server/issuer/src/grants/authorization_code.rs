@@ -22,12 +22,13 @@ const INVALID_CODE: TokenError = TokenError::InvalidGrant(
     "the code is unknown, expired or used, or is not for this client, redirect_uri, code_verifier and DPoP key",
 );
 
-/// The number of exchanges that may not have counted each other's families, because they ran at the same time.
+/// The number of exchanges that may not have counted each other's families, because they ran at the same
+/// time.
 const CONCURRENT_EXCHANGES: i64 = 16;
 
 impl Grants {
-    /// Exchanges the code of a request for tokens. They are bound to the key with the thumbprint `key`, if it is set. The caller has
-    /// authenticated the client and accepted the proof of the key.
+    /// Exchanges the code of a request for tokens. They are bound to the key with the thumbprint `key`, if it
+    /// is set. The caller has authenticated the client and accepted the proof of the key.
     pub async fn exchange_code(
         &self,
         client: &Client,
@@ -66,8 +67,8 @@ impl Grants {
         Ok(self.issue_tokens(&signer, &grant, context.now)?)
     }
 
-    /// Claims the code and creates its family. Revokes the family of a replayed code. Fails if the code is invalid, the
-    /// session has ended or the consent was withdrawn.
+    /// Claims the code and creates its family. Revokes the family of a replayed code. Fails if the code is
+    /// invalid, the session has ended or the consent was withdrawn.
     async fn claim_code(
         &self,
         presented: PresentedCode<'_>,
@@ -75,7 +76,8 @@ impl Grants {
     ) -> Result<ExchangedCode, TokenError> {
         match codes::exchange(&self.db, presented, self.lifetimes.refresh, context.now).await {
             Ok(code) => {
-                // The code is used up. Without its tokens, the client would send it again, and that would look like a replay.
+                // The code is used up. Without its tokens, the client would send it again, and that would
+                // look like a replay.
                 if let Err(error) = self.end_longest_unused_families(&code, context).await {
                     tracing::warn!(%error, "cannot end refresh token families beyond the maximum: the next sign-in ends them");
                 }
@@ -93,8 +95,8 @@ impl Grants {
         }
     }
 
-    /// Revokes the families of the user with the client that have been unused for the longest time if a new one may be beyond the
-    /// maximum.
+    /// Revokes the families of the user with the client that have been unused for the longest time if a new
+    /// one may be beyond the maximum.
     async fn end_longest_unused_families(
         &self,
         new: &ExchangedCode,
@@ -132,8 +134,9 @@ impl Grants {
     }
 }
 
-/// Returns the redirect URI to record with the family of a client that describes itself by a document: the family ends with it. Fails
-/// if the document no longer has the redirect URI of the code. Returns `None` for every other client.
+/// Returns the redirect URI to record with the family of a client that describes itself by a document: the
+/// family ends with it. Fails if the document no longer has the redirect URI of the code. Returns `None` for
+/// every other client.
 fn family_redirect_uri<'a>(client: &'a Client, redirect_uri: &str) -> Result<Option<&'a str>, TokenError> {
     if !client.has_document() {
         return Ok(None);

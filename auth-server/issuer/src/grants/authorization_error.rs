@@ -51,7 +51,8 @@ pub struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    /// Returns the response as a message for a page, for a request whose redirect URI is not known to be that of the client.
+    /// Returns the response as a message for a page, for a request whose redirect URI is not known to be that
+    /// of the client.
     pub(super) fn in_words(&self) -> String {
         match self.description {
             "" => format!("The request is not acceptable ({}).", self.error),

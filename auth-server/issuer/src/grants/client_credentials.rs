@@ -9,10 +9,10 @@ use identity::grants::clients::registration::record_first_use;
 use storage::db;
 
 impl Grants {
-    /// Issues an access token for the service itself, without a refresh token (RFC 6749 §4.4.3). Its scope is the requested one,
-    /// or the default scope of the service. Fails if the scope is unknown or exceeds that of the registration. The caller
-    /// has authenticated the client and checked that it is a service. The token is bound to the key with the thumbprint `key`, if it is
-    /// set.
+    /// Issues an access token for the service itself, without a refresh token (RFC 6749 §4.4.3). Its scope is
+    /// the requested one, or the default scope of the service. Fails if the scope is unknown or exceeds that
+    /// of the registration. The caller has authenticated the client and checked that it is a service. The
+    /// token is bound to the key with the thumbprint `key`, if it is set.
     pub async fn issue_to_service(
         &self,
         client: &Client,

@@ -1,5 +1,5 @@
-//! The device authorization request (RFC 8628 §3.1): a device without a browser gets a device code for itself and a user code, which
-//! its user enters on a page of the issuer.
+//! The device authorization request (RFC 8628 §3.1): a device without a browser gets a device code for itself
+//! and a user code, which its user enters on a page of the issuer.
 
 use super::Grants;
 use super::requests::{allowed_scope, parse_scope};
@@ -26,7 +26,8 @@ const PER_CLIENT_AND_NETWORK: Window = Window {
     rule: Rule::Throttle,
 };
 
-/// The most user codes that are tried for a request. A code is taken by about one request in ten thousand, if there are a million.
+/// The most user codes that are tried for a request. A code is taken by about one request in ten thousand, if
+/// there are a million.
 const MAX_TRIES: usize = 3;
 
 /// The keys and counts of the device authorization grant.
@@ -91,8 +92,9 @@ impl DeviceAuthorization {
 }
 
 impl Grants {
-    /// Returns the device authorization grant for a client. Fails with [`TokenError::UnsupportedGrantType`] if it is turned off, and
-    /// with [`TokenError::NoDeviceAuthorization`] if the registration of the client does not have it.
+    /// Returns the device authorization grant for a client. Fails with [`TokenError::UnsupportedGrantType`]
+    /// if it is turned off, and with [`TokenError::NoDeviceAuthorization`] if the registration of the client
+    /// does not have it.
     pub(super) fn device_authorization_of(
         &self,
         client: &Client,
@@ -105,8 +107,9 @@ impl Grants {
         }
     }
 
-    /// Stores a request of a device, whose client the caller has authenticated. Fails if the client may not use the grant, the
-    /// scope is unknown or exceeds that of the registration, or too many requests came from the client's network.
+    /// Stores a request of a device, whose client the caller has authenticated. Fails if the client may not
+    /// use the grant, the scope is unknown or exceeds that of the registration, or too many requests came
+    /// from the client's network.
     pub async fn authorize_device(
         &self,
         client: &Client,

@@ -27,10 +27,10 @@ const ENDED: TokenError = TokenError::InvalidGrant(
 );
 
 impl Grants {
-    /// Exchanges the device code of a request for tokens, if the user has allowed it. They are bound to the key with the thumbprint
-    /// `key`, if it is set. The caller has authenticated the client and accepted the proof of the key. Fails with
-    /// [`TokenError::AuthorizationPending`] or [`TokenError::SlowDown`] if the client should ask again. Revokes the family of a
-    /// replayed code.
+    /// Exchanges the device code of a request for tokens, if the user has allowed it. They are bound to the
+    /// key with the thumbprint `key`, if it is set. The caller has authenticated the client and accepted the
+    /// proof of the key. Fails with [`TokenError::AuthorizationPending`] or [`TokenError::SlowDown`] if the
+    /// client should ask again. Revokes the family of a replayed code.
     pub async fn exchange_device_code(
         &self,
         client: &Client,
@@ -83,9 +83,10 @@ impl Grants {
         found.ok_or(INVALID_CODE)
     }
 
-    /// Marks the request as used and creates its family, whose refresh tokens are bound to the key with the thumbprint `key`.
-    /// Returns `None` if the request was used before. Fails, and leaves the request as it is, if the user's epoch has ended or
-    /// the consent was withdrawn. The locks keep both until the family exists, so that a request that ends them finds the family.
+    /// Marks the request as used and creates its family, whose refresh tokens are bound to the key with the
+    /// thumbprint `key`. Returns `None` if the request was used before. Fails, and leaves the request as it
+    /// is, if the user's epoch has ended or the consent was withdrawn. The locks keep both until the family
+    /// exists, so that a request that ends them finds the family.
     async fn claim_device_code(
         &self,
         id: &str,
@@ -108,7 +109,8 @@ impl Grants {
         Ok(Some(family))
     }
 
-    /// Stores a new family, and revokes those of the user with the client beyond the maximum that have been unused for the longest time.
+    /// Stores a new family, and revokes those of the user with the client beyond the maximum that have been
+    /// unused for the longest time.
     async fn create_family(
         &self,
         tx: &mut RevokingTx,
@@ -135,8 +137,8 @@ impl Grants {
         refresh_families::revoke_repeatedly(tx, unused, EndReason::NewerSignIns, &self.events, context).await
     }
 
-    /// Revokes the family that a used device code began, if the client presents the code again, as for authorization codes (RFC 6749
-    /// §4.1.2). The revocation is committed before the response.
+    /// Revokes the family that a used device code began, if the client presents the code again, as for
+    /// authorization codes (RFC 6749 §4.1.2). The revocation is committed before the response.
     async fn revoke_replayed_device_code(
         &self,
         client: &Client,

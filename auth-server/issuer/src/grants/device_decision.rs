@@ -1,5 +1,5 @@
-//! The decision of a user about the request of a device (RFC 8628 §3.3). The user enters the user code, sees which request it is
-//! about, and then allows or denies it.
+//! The decision of a user about the request of a device (RFC 8628 §3.3). The user enters the user code, sees
+//! which request it is about, and then allows or denies it.
 
 use super::Grants;
 use super::device_authorization::DeviceAuthorization;
@@ -75,8 +75,8 @@ pub enum UserCodeError {
 }
 
 impl Grants {
-    /// Returns the request with this user code, for the user of the session to decide. Fails if there is no such request, or if the
-    /// user or the network entered too many wrong codes.
+    /// Returns the request with this user code, for the user of the session to decide. Fails if there is no
+    /// such request, or if the user or the network entered too many wrong codes.
     pub async fn find_device_request(
         &self,
         user_code: &UserCode,
@@ -125,9 +125,9 @@ impl Grants {
         Ok(client.map(|client| (request, client)))
     }
 
-    /// Records that the user of the session allows or denies the request that a page showed in this session. Returns false, without
-    /// effect, if it can no longer be decided: it is decided or expired, the client may not use it any more, or the session has
-    /// ended.
+    /// Records that the user of the session allows or denies the request that a page showed in this session.
+    /// Returns false, without effect, if it can no longer be decided: it is decided or expired, the client
+    /// may not use it any more, or the session has ended.
     pub async fn decide_device_request(
         &self,
         sealed: &str,
@@ -161,8 +161,9 @@ impl Grants {
     }
 }
 
-/// Records the consent and the permission. Returns false if the request can no longer be decided or the session has ended; the
-/// transaction must then be rolled back. The lock keeps the session and the user's epoch until the commit.
+/// Records the consent and the permission. Returns false if the request can no longer be decided or the
+/// session has ended; the transaction must then be rolled back. The lock keeps the session and the user's
+/// epoch until the commit.
 async fn allow(
     tx: &mut Tx,
     shown: &Shown,

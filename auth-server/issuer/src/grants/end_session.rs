@@ -28,8 +28,9 @@ pub struct CheckedLogout {
 }
 
 impl CheckedLogout {
-    /// Returns whether the client has shown an ID token of this very session, so that the user need not confirm the
-    /// logout (§2). That of an earlier session is not enough: whoever finds one could end every later session.
+    /// Returns whether the client has shown an ID token of this very session, so that the user need not
+    /// confirm the logout (§2). That of an earlier session is not enough: whoever finds one could end every
+    /// later session.
     pub fn names(&self, session: &Session) -> bool {
         self.hint
             .is_some_and(|hint| (hint.user_id, hint.session_id) == (session.user.id, Some(session.id)))
@@ -37,9 +38,9 @@ impl CheckedLogout {
 }
 
 impl Grants {
-    /// Validates a logout request (§2). With a hint that cannot be verified, for example because its key was retired long ago or was
-    /// compromised, the user must confirm, and there is no redirect. Fails if the client is unknown or disabled, or has not registered
-    /// the redirect URI.
+    /// Validates a logout request (§2). With a hint that cannot be verified, for example because its key was
+    /// retired long ago or was compromised, the user must confirm, and there is no redirect. Fails if the
+    /// client is unknown or disabled, or has not registered the redirect URI.
     pub async fn check_logout(
         &self,
         request: &EndSessionRequest,

@@ -84,10 +84,10 @@ impl Grants {
         }
     }
 
-    /// Returns the client that an ID token was issued to, and the contents of the token, which may have expired (OpenID
-    /// Connect RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it with a key that is published or was retired
-    /// within the longest lifetime of a session, or if it is another token, such as a signed UserInfo response. Fails if the database
-    /// does.
+    /// Returns the client that an ID token was issued to, and the contents of the token, which may have
+    /// expired (OpenID Connect RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it
+    /// with a key that is published or was retired within the longest lifetime of a session, or if it is
+    /// another token, such as a signed UserInfo response. Fails if the database does.
     pub async fn read_id_token(
         &self,
         token: &str,

@@ -1,5 +1,5 @@
-//! The interaction with the user that an authorization request demands: `prompt` and `max_age` (OpenID Connect Core
-//! §3.1.2.1).
+//! The interaction with the user that an authorization request demands: `prompt` and `max_age` (OpenID
+//! Connect Core §3.1.2.1).
 
 use foundation::clock::Timestamp;
 use std::time::Duration;
@@ -33,13 +33,15 @@ impl Demands {
         self.expected_user.is_none_or(|expected| expected == user_id)
     }
 
-    /// Returns whether the user must sign in although there is a session of this user, who signed in at `signed_in_at`.
+    /// Returns whether the user must sign in although there is a session of this user, who signed in at
+    /// `signed_in_at`.
     pub fn needs_sign_in(&self, user_id: i64, signed_in_at: Timestamp, now: Timestamp) -> bool {
         !self.admits(user_id) || self.interaction.needs_sign_in(signed_in_at, now)
     }
 
-    /// Returns whether a user who signed in at `signed_in_at` must sign in again before a code is issued for a request that
-    /// arrived at `received_at`. A sign-in since then fulfills every demand, so that the user may take time to decide.
+    /// Returns whether a user who signed in at `signed_in_at` must sign in again before a code is issued for
+    /// a request that arrived at `received_at`. A sign-in since then fulfills every demand, so that the user
+    /// may take time to decide.
     pub fn needs_sign_in_since(
         &self,
         received_at: Timestamp,

@@ -66,8 +66,8 @@ struct Confirmation {
     jkt: String,
 }
 
-/// The claims of a signed introspection response (RFC 9701 §5). It has no `sub` and no `exp`, so that nobody takes it for an access
-/// token.
+/// The claims of a signed introspection response (RFC 9701 §5). It has no `sub` and no `exp`, so that nobody
+/// takes it for an access token.
 #[derive(Serialize)]
 struct SignedIntrospection<'a> {
     iss: &'a str,
@@ -84,8 +84,8 @@ impl Introspection {
 }
 
 impl Grants {
-    /// Returns the state of a token. A refresh token is active only for the client that it was issued to. Fails if the
-    /// client is public. The caller has authenticated the client.
+    /// Returns the state of a token. A refresh token is active only for the client that it was issued to.
+    /// Fails if the client is public. The caller has authenticated the client.
     pub async fn introspect(
         &self,
         client: &Client,
@@ -109,7 +109,8 @@ impl Grants {
         }
     }
 
-    /// Returns the state of a token as a JWT for the client that asked (RFC 9701 §5). Fails if no key can sign.
+    /// Returns the state of a token as a JWT for the client that asked (RFC 9701 §5). Fails if no key can
+    /// sign.
     pub fn sign_introspection(
         &self,
         client: &Client,

@@ -48,8 +48,8 @@ pub struct TokenLifetimeSettings {
           value_parser = parse_duration)]
     pub refresh_token_max: Duration,
 
-    /// The largest number of families of refresh tokens of one user with one app; a further one ends the one that has been unused for
-    /// the longest time.
+    /// The largest number of families of refresh tokens of one user with one app; a further one ends the one
+    /// that has been unused for the longest time.
     #[arg(long, env = "LATCHKEY_MAX_REFRESH_FAMILIES", global = true, default_value_t = 50, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_refresh_families: u32,

@@ -14,8 +14,9 @@ use serde::Serialize;
 /// The example of a key's thumbprint in RFC 9449 §6.1.
 const EXAMPLE_THUMBPRINT: &str = "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I";
 
-/// The claims of the tokens that an app would get, as JSON with one member per line. The times are those of now; the ids of tokens, grants
-/// and sessions, the epoch of the user, the key in `cnf` and `at_hash` are examples.
+/// The claims of the tokens that an app would get, as JSON with one member per line. The times are those of
+/// now; the ids of tokens, grants and sessions, the epoch of the user, the key in `cnf` and `at_hash` are
+/// examples.
 #[derive(Debug)]
 pub struct TokenPreview {
     /// Whether they are the tokens of a user and not of a service.
@@ -29,9 +30,9 @@ pub struct TokenPreview {
 }
 
 impl Grants {
-    /// Returns the claims of the tokens that this app would get if the user signed in now, with the factors that the account needs, and gave
-    /// it access with this scope.
-    /// Without a user, those of the token that a service gets for itself. Signs and stores nothing.
+    /// Returns the claims of the tokens that this app would get if the user signed in now, with the factors
+    /// that the account needs, and gave it access with this scope. Without a user, those of the token that a
+    /// service gets for itself. Signs and stores nothing.
     pub fn preview_tokens(
         &self,
         client: &Client,

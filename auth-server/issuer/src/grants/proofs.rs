@@ -1,4 +1,5 @@
-//! Proofs of possession in token requests (RFC 9449 §5) and in pushed authorization requests (RFC 9449 §10.1).
+//! Proofs of possession in token requests (RFC 9449 §5) and in pushed authorization requests (RFC 9449
+//! §10.1).
 
 use super::Grants;
 use crate::token_error::TokenError;
@@ -7,8 +8,8 @@ use foundation::clock::Timestamp;
 use identity::grants::clients::Client;
 
 impl Grants {
-    /// Accepts the proof of a request to the endpoint with this path: the value of its header `DPoP`. Returns `None` if it has none,
-    /// or if proofs are switched off. Fails if the proof is not accepted.
+    /// Accepts the proof of a request to the endpoint with this path: the value of its header `DPoP`. Returns
+    /// `None` if it has none, or if proofs are switched off. Fails if the proof is not accepted.
     pub async fn accept_proof(
         &self,
         path: &str,
@@ -29,8 +30,9 @@ impl Grants {
     }
 }
 
-/// Returns the thumbprint of the key to bind the refresh tokens of a client to: that of the key whose possession it proved, unless the
-/// client is confidential, because then its authentication protects them (RFC 9449 §5).
+/// Returns the thumbprint of the key to bind the refresh tokens of a client to: that of the key whose
+/// possession it proved, unless the client is confidential, because then its authentication protects them
+/// (RFC 9449 §5).
 pub(super) fn bound_family_key<'a>(client: &Client, key: Option<&'a str>) -> Option<&'a str> {
     key.filter(|_| !client.kind.is_confidential())
 }

@@ -1,5 +1,6 @@
-//! Pushed authorization requests (RFC 9126): the client sends the request to the issuer itself, and the browser carries a
-//! reference only. A request is checked when it is pushed and again when it is used, by the code that checks every other.
+//! Pushed authorization requests (RFC 9126): the client sends the request to the issuer itself, and the
+//! browser carries a reference only. A request is checked when it is pushed and again when it is used, by the
+//! code that checks every other.
 
 use super::authorization::CheckedRequest;
 use super::authorization_error::AuthorizationError;
@@ -48,7 +49,8 @@ pub struct ReceivedRequest {
     pub request_uri: Option<RequestUri>,
     /// Its demands on the user.
     pub demands: Demands,
-    /// The checked request; `None` if its client describes itself by a document, for which a user must sign in first.
+    /// The checked request; `None` if its client describes itself by a document, for which a user must sign
+    /// in first.
     pub checked: Option<CheckedRequest>,
 }
 
@@ -60,9 +62,9 @@ impl PushedRequestMode {
 }
 
 impl Grants {
-    /// Stores an authorization request of the client, which the caller has authenticated (RFC 9126 §2). Its code is bound to the key
-    /// with the thumbprint `key`, if it is set, as by `dpop_jkt` (RFC 9449 §10.1): the caller has accepted the proof of the key. Fails if
-    /// the request is invalid.
+    /// Stores an authorization request of the client, which the caller has authenticated (RFC 9126 §2). Its
+    /// code is bound to the key with the thumbprint `key`, if it is set, as by `dpop_jkt` (RFC 9449 §10.1):
+    /// the caller has accepted the proof of the key. Fails if the request is invalid.
     pub async fn push(
         &self,
         client: &Client,
@@ -99,9 +101,9 @@ impl Grants {
         })
     }
 
-    /// Reads and validates a request at the authorization endpoint: the pushed one to which `request_uri` refers, in place of
-    /// the other parameters (RFC 9126 §4), or that of the parameters. Fails if the request is invalid, or if it had to be pushed.
-    /// Fetches no document of a client.
+    /// Reads and validates a request at the authorization endpoint: the pushed one to which `request_uri`
+    /// refers, in place of the other parameters (RFC 9126 §4), or that of the parameters. Fails if the
+    /// request is invalid, or if it had to be pushed. Fetches no document of a client.
     pub async fn receive(
         &self,
         params: Params,
@@ -136,7 +138,8 @@ impl Grants {
         })
     }
 
-    /// Returns the parameters that the client of the request pushed. The other parameters are ignored, even if they are repeated.
+    /// Returns the parameters that the client of the request pushed. The other parameters are ignored, even
+    /// if they are repeated.
     async fn find_pushed(
         &self,
         request_uri: &RequestUri,
@@ -157,7 +160,8 @@ impl Grants {
     }
 }
 
-/// Returns the error of the token endpoint's form for a request that the authorization endpoint would reject (RFC 9126 §2.3).
+/// Returns the error of the token endpoint's form for a request that the authorization endpoint would reject
+/// (RFC 9126 §2.3).
 fn rejection(error: AuthorizationError) -> TokenError {
     match error {
         AuthorizationError::Page(message) => TokenError::InvalidRequest(message),

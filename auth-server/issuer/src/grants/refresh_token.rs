@@ -22,14 +22,15 @@ const INVALID_TOKEN: TokenError = TokenError::InvalidRefreshToken {
     end: None,
     is_useless: false,
 };
-/// The age up to which a new family may be that of a concurrent request of the same browser, whose response sets the cookie. It is longer
-/// than any request lasts.
+/// The age up to which a new family may be that of a concurrent request of the same browser, whose response
+/// sets the cookie. It is longer than any request lasts.
 const COOKIE_RACE: Duration = Duration::from_secs(60);
 
 impl Grants {
-    /// Rotates the refresh token of a request (RFC 6749 §6). Returns its successor and an access token, whose scope is the requested one or
-    /// that of the family. The new tokens are bound to the key with the thumbprint `key`, if it is set. The caller has authenticated the
-    /// client and accepted the proof of the key. Fails if the token is invalid or the scope exceeds that of the family.
+    /// Rotates the refresh token of a request (RFC 6749 §6). Returns its successor and an access token, whose
+    /// scope is the requested one or that of the family. The new tokens are bound to the key with the
+    /// thumbprint `key`, if it is set. The caller has authenticated the client and accepted the proof of the
+    /// key. Fails if the token is invalid or the scope exceeds that of the family.
     pub async fn refresh(
         &self,
         client: &Client,
@@ -63,8 +64,9 @@ impl Grants {
         Ok(self.issue_tokens(&signer, &grant, context.now)?)
     }
 
-    /// Records that the browser which sends this refresh token of the client in a cookie gets that of a new family, perhaps of another
-    /// user. A refusal of the token that is decided later, within a minute, does not remove the new cookie then.
+    /// Records that the browser which sends this refresh token of the client in a cookie gets that of a new
+    /// family, perhaps of another user. A refusal of the token that is decided later, within a minute, does
+    /// not remove the new cookie then.
     pub async fn record_replaced(&self, client: &Client, refresh_token: &str, context: &RequestContext) {
         let Some(id) = self.refresh_tokens.verify(refresh_token) else {
             return;
@@ -77,9 +79,9 @@ impl Grants {
         }
     }
 
-    /// Marks a refresh token as used. Returns its family, advanced to the next generation. Returns the same for a used token
-    /// if the client may repeat the refresh. Fails if the token is invalid or `scope` exceeds that of the family. Revokes the
-    /// family of a reused token.
+    /// Marks a refresh token as used. Returns its family, advanced to the next generation. Returns the same
+    /// for a used token if the client may repeat the refresh. Fails if the token is invalid or `scope`
+    /// exceeds that of the family. Revokes the family of a reused token.
     async fn claim_generation(
         &self,
         client: &Client,
@@ -114,14 +116,15 @@ impl Grants {
             _ => None,
         };
         let since = now.before(COOKIE_RACE);
-        // A concurrent request may have rotated the token or begun another family. The cookie then has a token of that request.
+        // A concurrent request may have rotated the token or begun another family. The cookie then has a
+        // token of that request.
         let is_useless = client.refresh_cookie
             && !refresh_families::browser_may_have_newer(&self.db, family_id, &client.id, since, now).await?;
         Err(TokenError::InvalidRefreshToken { end, is_useless })
     }
 
-    /// Returns a family, unless it began with a redirect URI that the document of its client no longer has. It is then revoked: a code
-    /// may have been exchanged just when the document changed.
+    /// Returns a family, unless it began with a redirect URI that the document of its client no longer has.
+    /// It is then revoked: a code may have been exchanged just when the document changed.
     async fn require_redirect_uri(
         &self,
         client: &Client,
@@ -145,8 +148,8 @@ impl Grants {
         })
     }
 
-    /// Returns the family of a used refresh token, at the generation of its successor, if the client may repeat the refresh:
-    /// the successor is unused and younger than the client's retry window.
+    /// Returns the family of a used refresh token, at the generation of its successor, if the client may
+    /// repeat the refresh: the successor is unused and younger than the client's retry window.
     async fn find_repeatable(
         &self,
         client: &Client,
@@ -166,7 +169,8 @@ impl Grants {
     }
 
     /// Revokes the family of a refresh token that its client used twice: the token was stolen, and it is
-    /// unknown which of the two uses was the thief's. The revocation is committed before the response. Returns the end of the family.
+    /// unknown which of the two uses was the thief's. The revocation is committed before the response.
+    /// Returns the end of the family.
     async fn revoke_reused(&self, family: &Family, context: &RequestContext) -> Result<End, TokenError> {
         let event = Event::failure(EventName::RefreshReuse)
             .user(family.user_id)

@@ -1,6 +1,6 @@
-//! The requests of the authorization endpoint and of the token endpoint: one struct each, for parsing and for the
-//! OpenAPI document. [`Params::read`](crate::params::Params::read) leaves a required field empty if its parameter
-//! is omitted.
+//! The requests of the authorization endpoint and of the token endpoint: one struct each, for parsing and for
+//! the OpenAPI document. [`Params::read`](crate::params::Params::read) leaves a required field empty if its
+//! parameter is omitted.
 
 use crate::token_error::TokenError;
 use foundation::scope::Scope;
@@ -8,7 +8,8 @@ use identity::grants::clients::Client;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// An authorization request (RFC 6749 §4.1.1) with PKCE (RFC 7636 §4.3). A pushed request has the same fields.
+/// An authorization request (RFC 6749 §4.1.1) with PKCE (RFC 7636 §4.3). A pushed request has the same
+/// fields.
 #[derive(Deserialize, Serialize, IntoParams, ToSchema)]
 #[into_params(parameter_in = Query)]
 pub struct AuthorizationRequest {
@@ -24,20 +25,22 @@ pub struct AuthorizationRequest {
     pub redirect_uri: String,
     /// The requested scopes, separated by spaces. By default those of the client's registration.
     pub scope: Option<String>,
-    /// An opaque value, returned with the response. The redirect URI has at most 2800 bytes with it and `iss`.
+    /// An opaque value, returned with the response. The redirect URI has at most 2800 bytes with it and
+    /// `iss`.
     pub state: Option<String>,
     /// The S256 code challenge (RFC 7636).
     pub code_challenge: String,
     /// `S256`
     pub code_challenge_method: String,
-    /// `none` to show no page, or any of `login`, `consent` and `select_account` to show these pages even if they are not
-    /// needed (OpenID Connect Core §3.1.2.1).
+    /// `none` to show no page, or any of `login`, `consent` and `select_account` to show these pages even if
+    /// they are not needed (OpenID Connect Core §3.1.2.1).
     pub prompt: Option<String>,
     /// The longest time since the user signed in, in seconds. A user who signed in before signs in again.
     pub max_age: Option<String>,
     /// The e-mail address that the sign-in page suggests.
     pub login_hint: Option<String>,
-    /// The languages for the pages, as tags that are separated by spaces (OpenID Connect Core §3.1.2.1). The first supported one counts.
+    /// The languages for the pages, as tags that are separated by spaces (OpenID Connect Core §3.1.2.1). The
+    /// first supported one counts.
     pub ui_locales: Option<String>,
     /// An opaque value, returned in the ID token (OpenID Connect Core §3.1.2.1).
     pub nonce: Option<String>,
@@ -53,7 +56,8 @@ pub struct AuthorizationRequest {
     #[schema(ignore)]
     #[param(ignore)]
     pub request: Option<String>,
-    /// The reference to a pushed request (RFC 9126), which takes the place of all parameters except `client_id`.
+    /// The reference to a pushed request (RFC 9126), which takes the place of all parameters except
+    /// `client_id`.
     #[schema(ignore)]
     pub request_uri: Option<String>,
     /// Not supported.
@@ -94,8 +98,8 @@ pub struct EndSessionRequest {
 /// A token request (RFC 6749 §4.1.3, §4.4.2, §6; RFC 8628 §3.4).
 #[derive(Deserialize, ToSchema)]
 pub struct TokenRequest {
-    /// `authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, or for a service
-    /// `client_credentials`
+    /// `authorization_code`, `refresh_token`, `urn:ietf:params:oauth:grant-type:device_code`, or for a
+    /// service `client_credentials`
     pub grant_type: String,
     /// The identifier of a client that does not authenticate by HTTP Basic.
     pub client_id: Option<String>,
@@ -113,8 +117,8 @@ pub struct TokenRequest {
     pub code_verifier: Option<String>,
     /// The latest refresh token of its family.
     pub refresh_token: Option<String>,
-    /// For a refresh, a subset of the granted scopes, for this access token only. For a service, the requested scopes; by
-    /// default those of its registration.
+    /// For a refresh, a subset of the granted scopes, for this access token only. For a service, the
+    /// requested scopes; by default those of its registration.
     pub scope: Option<String>,
     /// The resource that the access token is for (RFC 8707): the URL of the API, which is the default.
     #[schema(required = false)]
@@ -164,8 +168,8 @@ pub(super) fn parse_scope(scope: Option<&str>) -> Result<Option<Scope>, TokenErr
     }
 }
 
-/// Returns the scope that a client gets: the requested one, or else its default scope. Returns `None` if the scope is empty or exceeds that
-/// of the registration.
+/// Returns the scope that a client gets: the requested one, or else its default scope. Returns `None` if the
+/// scope is empty or exceeds that of the registration.
 pub(super) fn allowed_scope(client: &Client, requested: Option<Scope>) -> Option<Scope> {
     let scope = requested.unwrap_or(client.default_scope);
     (!scope.is_empty() && client.scope.covers(scope)).then_some(scope)

@@ -16,9 +16,10 @@ const OF_ANOTHER_CLIENT: TokenError =
     TokenError::InvalidGrant("the token was issued to another client, which alone may revoke it");
 
 impl Grants {
-    /// Revokes a token of this client: with a refresh token, used or not, its whole family, and with an access token that
-    /// token alone, or its family if the client revokes many (RFC 7009 §2.1 allows either). On return the revocation is durable.
-    /// No effect if the token is not valid (RFC 7009 §2.2). Fails if it was issued to another client. The caller has authenticated the client.
+    /// Revokes a token of this client: with a refresh token, used or not, its whole family, and with an
+    /// access token that token alone, or its family if the client revokes many (RFC 7009 §2.1 allows either).
+    /// On return the revocation is durable. No effect if the token is not valid (RFC 7009 §2.2). Fails if it
+    /// was issued to another client. The caller has authenticated the client.
     pub async fn revoke(
         &self,
         client: &Client,

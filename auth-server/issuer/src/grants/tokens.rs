@@ -1,5 +1,5 @@
-//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token, and an ID
-//! token if the scope asks for one.
+//! The tokens of a grant: a JWT (RFC 9068) and, unless the grant is a service's own, a derived refresh token,
+//! and an ID token if the scope asks for one.
 
 use super::proofs::token_type;
 use super::{Grants, TokenResponse};
@@ -12,7 +12,8 @@ use identity::grants::clients::Client;
 use identity::grants::refresh_families::Family;
 use serde::Serialize;
 
-/// The claims of RFC 9068 §2.2, and those by which all tokens of a grant, of a user or of a client are revoked.
+/// The claims of RFC 9068 §2.2, and those by which all tokens of a grant, of a user or of a client are
+/// revoked.
 #[derive(Serialize)]
 pub(super) struct Claims<'a> {
     iss: &'a str,
@@ -68,9 +69,9 @@ pub(super) struct Subject<'a> {
 }
 
 impl Grants {
-    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token. Signs an
-    /// ID token too if the scope contains `openid`. The scope is what the role of the user allows, so that a resource server which knows no
-    /// roles may believe the token.
+    /// Signs an access token, valid from `now` on for the configured lifetime, and derives the refresh token.
+    /// Signs an ID token too if the scope contains `openid`. The scope is what the role of the user allows,
+    /// so that a resource server which knows no roles may believe the token.
     pub(super) fn issue_tokens(
         &self,
         signer: &SigningKey,
@@ -98,8 +99,8 @@ impl Grants {
         })
     }
 
-    /// Signs an access token whose subject is the service itself (RFC 9068 §2.2), valid from `now` on for the configured
-    /// lifetime, and bound to the key with the thumbprint `key`, if it is set.
+    /// Signs an access token whose subject is the service itself (RFC 9068 §2.2), valid from `now` on for the
+    /// configured lifetime, and bound to the key with the thumbprint `key`, if it is set.
     pub(super) fn issue_service_token(
         &self,
         signer: &SigningKey,

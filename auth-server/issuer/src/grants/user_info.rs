@@ -39,8 +39,8 @@ pub(super) struct SignedUserInfo<'a> {
 }
 
 impl Grants {
-    /// Returns the claims for a verified access token. Returns `None` if its subject is not a user, or the user's
-    /// account has ended.
+    /// Returns the claims for a verified access token. Returns `None` if its subject is not a user, or the
+    /// user's account has ended.
     pub async fn user_info(&self, token: &Token) -> Result<Option<UserInfo>, db::Error> {
         let Subject::User(user_id, _) = token.subject else {
             return Ok(None);
@@ -49,8 +49,8 @@ impl Grants {
         Ok(user.map(|user| UserInfo::new(user, token.scope)))
     }
 
-    /// Returns whether the client has registered that it gets the claims signed (`userinfo_signed_response_alg`, OpenID Connect
-    /// Dynamic Client Registration 1.0 §2).
+    /// Returns whether the client has registered that it gets the claims signed
+    /// (`userinfo_signed_response_alg`, OpenID Connect Dynamic Client Registration 1.0 §2).
     pub async fn signs_user_info(&self, client_id: &str, now: Timestamp) -> Result<bool, db::Error> {
         let client = self.clients.find(client_id, now).await?;
         Ok(client.is_some_and(|client| client.signed_user_info))

@@ -1,4 +1,5 @@
-//! Changes of the signing keys: those that administrators request, and the transitions that a running issuer makes.
+//! Changes of the signing keys: those that administrators request, and the transitions that a running issuer
+//! makes.
 
 use foundation::clock::Timestamp;
 use serde::Serialize;
@@ -34,8 +35,8 @@ pub struct KeyChange {
     /// The staged key.
     #[schema(required)]
     pub staged: Option<String>,
-    /// The time until which caches of other verifiers may lack the active key, if that has replaced a compromised one early. The
-    /// API knows it at once.
+    /// The time until which caches of other verifiers may lack the active key, if that has replaced a
+    /// compromised one early. The API knows it at once.
     #[schema(required)]
     pub caches_may_lack_it_until: Option<Timestamp>,
 }

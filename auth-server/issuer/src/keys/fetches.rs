@@ -1,4 +1,5 @@
-//! The fetches of the key set, collected in memory and stored every few seconds, so that a fetch costs no statement.
+//! The fetches of the key set, collected in memory and stored every few seconds, so that a fetch costs no
+//! statement.
 
 use super::KeySet;
 use access_tokens::verifiers::{Kind, KnownVerifier, USER_AGENT_OF_API};
@@ -32,7 +33,8 @@ struct Fetch {
 }
 
 impl Fetches {
-    /// Adds a fetch of this set by the client of the request. `revalidates` tells whether the request had an `If-None-Match`.
+    /// Adds a fetch of this set by the client of the request. `revalidates` tells whether the request had an
+    /// `If-None-Match`.
     pub fn add(&self, set: &Arc<KeySet>, revalidates: bool, context: &RequestContext) {
         let user_agent = context.user_agent.as_deref().unwrap_or_default();
         let Some(address) = context

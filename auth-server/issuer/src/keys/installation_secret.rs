@@ -1,5 +1,5 @@
-//! The installation secret: random, in one row, and sealed. The keys of refresh tokens and of flows derive from it and
-//! not from the master key, so that they outlive a change of the master key.
+//! The installation secret: random, in one row, and sealed. The keys of refresh tokens and of flows derive
+//! from it and not from the master key, so that they outlive a change of the master key.
 
 use super::master_keys::{MasterKeys, Opened};
 use super::{Error, table};
@@ -19,8 +19,8 @@ sql! {
 /// The name under which the secret is sealed.
 const SEAL_NAME: &str = "installation secret";
 
-/// Returns the secret of this database. Generates it, sealed under the master key, if there is none. Fails with
-/// [`Error::Sealed`] if neither of the master keys opens it or, before it is generated, a signing key.
+/// Returns the secret of this database. Generates it, sealed under the master key, if there is none. Fails
+/// with [`Error::Sealed`] if neither of the master keys opens it or, before it is generated, a signing key.
 pub async fn open(db: &Db, master_keys: &MasterKeys) -> Result<SealingKey, Error> {
     let mut stored: Option<(Vec<u8>,)> = fetch_optional!(db.reader(), (Vec<u8>,), FIND)?;
     if stored.is_none() {
@@ -41,9 +41,9 @@ pub async fn open(db: &Db, master_keys: &MasterKeys) -> Result<SealingKey, Error
     text.parse().map_err(|_| sealed_otherwise())
 }
 
-/// Returns the key under which this transaction seals new rows: the key of the secret, so that every issuer that could
-/// start can open them. A reseal waits until the transaction ends. Fails with [`Error::Sealed`] if the key is neither
-/// of the master keys.
+/// Returns the key under which this transaction seals new rows: the key of the secret, so that every issuer
+/// that could start can open them. A reseal waits until the transaction ends. Fails with [`Error::Sealed`] if
+/// the key is neither of the master keys.
 pub(super) async fn lock_sealing_key<'a>(
     tx: &mut Tx,
     master_keys: &'a MasterKeys,
@@ -52,8 +52,9 @@ pub(super) async fn lock_sealing_key<'a>(
     Ok(unseal(&sealed, master_keys)?.key)
 }
 
-/// Seals the secret under the master key. Returns the number of rows that this changed, 0 or 1. Until the transaction
-/// ends, no other can seal a row. Fails with [`Error::Sealed`] if neither of the master keys opens the secret.
+/// Seals the secret under the master key. Returns the number of rows that this changed, 0 or 1. Until the
+/// transaction ends, no other can seal a row. Fails with [`Error::Sealed`] if neither of the master keys
+/// opens the secret.
 pub(super) async fn reseal(tx: &mut Tx, master_keys: &MasterKeys) -> Result<u64, Error> {
     let sealed = find_locked(tx, FIND_FOR_UPDATE_POSTGRES).await?;
     let resealed = master_keys.reseal(SEAL_NAME, &sealed);

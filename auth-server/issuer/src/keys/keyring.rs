@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use storage::db::{self, Db};
 use tokio::sync::Mutex;
 
-/// The age up to which a key set counts as fresh. An older set may lack a change, so responses with it must not be
-/// cached.
+/// The age up to which a key set counts as fresh. An older set may lack a change, so responses with it must
+/// not be cached.
 const FRESH_FOR: Duration = Duration::from_secs(5);
 
 /// The keys as last read from the table. Cheap to clone; all clones share one set.
@@ -59,8 +59,8 @@ impl Keyring {
         }))
     }
 
-    /// Returns the active key. Fails with [`Error::CannotSign`] if no key is active, or if the last read is older than
-    /// `MAX_STALENESS`, because the active key may have been retired since.
+    /// Returns the active key. Fails with [`Error::CannotSign`] if no key is active, or if the last read is
+    /// older than `MAX_STALENESS`, because the active key may have been retired since.
     pub fn signer(&self, now: Timestamp) -> Result<Arc<SigningKey>, Error> {
         let loaded = self.0.loaded.load();
         if loaded.read_at.elapsed() > MAX_STALENESS {
@@ -84,14 +84,14 @@ impl Keyring {
         Arc::clone(&self.0.loaded.load().set)
     }
 
-    /// Returns whether the keys were read within `FRESH_FOR`. If not, the set may be outdated: the replica may have
-    /// lost its database.
+    /// Returns whether the keys were read within `FRESH_FOR`. If not, the set may be outdated: the replica
+    /// may have lost its database.
     pub fn is_fresh(&self) -> bool {
         self.0.loaded.load().read_at.elapsed() < FRESH_FOR
     }
 
-    /// Reads the table. Returns whether the keys changed. Fails, and keeps the previous set, if the database does not
-    /// answer, or if a new key cannot be unsealed or parsed.
+    /// Reads the table. Returns whether the keys changed. Fails, and keeps the previous set, if the database
+    /// does not answer, or if a new key cannot be unsealed or parsed.
     pub(super) async fn reload(&self, db: &Db, master_keys: &MasterKeys) -> Result<bool, Error> {
         let _guard = self.0.reload.lock().await;
         let read_at = Instant::now();
@@ -144,8 +144,8 @@ impl KeySet {
         self.parsed.iter().find(|key| key.kid() == kid).cloned()
     }
 
-    /// Builds the key set for `keys`. Reuses the active and the staged key if `self` holds them parsed, and parses them
-    /// otherwise.
+    /// Builds the key set for `keys`. Reuses the active and the staged key if `self` holds them parsed, and
+    /// parses them otherwise.
     fn successor(&self, keys: Vec<Key>, master_keys: &MasterKeys) -> Result<Self, Error> {
         let may_sign = keys
             .iter()
@@ -167,8 +167,9 @@ impl KeySet {
     }
 }
 
-/// Returns the key that verifies what a key signed which was retired after `since` and is no longer published: an ID token may outlive
-/// its key as a hint. Returns `None` for any other key, and for a compromised one.
+/// Returns the key that verifies what a key signed which was retired after `since` and is no longer
+/// published: an ID token may outlive its key as a hint. Returns `None` for any other key, and for a
+/// compromised one.
 pub(crate) async fn find_retired(
     db: &Db,
     kid: &str,

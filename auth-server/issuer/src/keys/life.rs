@@ -1,4 +1,5 @@
-//! The lives of the signing keys: their past, and their future if nobody but the automatic rotation changes them.
+//! The lives of the signing keys: their past, and their future if nobody but the automatic rotation changes
+//! them.
 
 use super::table::{self, Key, State, in_state};
 use foundation::clock::Timestamp;
@@ -17,15 +18,16 @@ pub struct Life {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// Returns the lives of these keys, in their order. `published` are all keys that are not deleted, and `lifetime` is the time for which a
-/// key signs. Without a staged key, the next rotation is not known.
+/// Returns the lives of these keys, in their order. `published` are all keys that are not deleted, and
+/// `lifetime` is the time for which a key signs. Without a staged key, the next rotation is not known.
 pub(super) fn lives(keys: &[Key], published: &[Key], lifetime: Duration, now: Timestamp) -> Vec<Life> {
     let rotation = takeover(published, lifetime).map(|(_, at)| at.max(now));
     keys.iter().map(|key| life(key, rotation, lifetime)).collect()
 }
 
-/// Returns the staged key, and the time at which it becomes the active one if no administrator changes the keys: at the end of the lifetime of
-/// the active key, if there is one, but not before it may sign. `None` if no key is staged.
+/// Returns the staged key, and the time at which it becomes the active one if no administrator changes the
+/// keys: at the end of the lifetime of the active key, if there is one, but not before it may sign. `None` if
+/// no key is staged.
 pub(super) fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, Timestamp)> {
     let staged = in_state(published, State::Staged)?;
     let active = in_state(published, State::Active).and_then(|active| active.activated_at);
@@ -36,7 +38,8 @@ pub(super) fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, T
     ))
 }
 
-/// Returns the time for which the key among these that signed at the time `at` had signed by then; `None` if none of them did.
+/// Returns the time for which the key among these that signed at the time `at` had signed by then; `None` if
+/// none of them did.
 pub(crate) fn signed_for(keys: &[Key], at: Timestamp) -> Option<Duration> {
     let signed = keys.iter().filter_map(|key| {
         let began = key.activated_at.filter(|began| *began <= at)?;

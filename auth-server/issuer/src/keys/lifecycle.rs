@@ -1,5 +1,5 @@
-//! The changes of signing keys. Each is one transaction; if several callers request the same change at once, at
-//! most one of their transactions commits.
+//! The changes of signing keys. Each is one transaction; if several callers request the same change at once,
+//! at most one of their transactions commits.
 
 use super::change::{KeyChange, KeyTransition, Outcome};
 use super::life::{self, Life};
@@ -42,8 +42,9 @@ pub struct KeyStore {
 }
 
 impl KeyStore {
-    /// Retires the active key, activates the staged one and stages a new one. Fails with [`Error::NoneStaged`], with
-    /// [`Error::SignsLater`] if the staged key may not sign yet, and with [`Error::ClockDiffers`].
+    /// Retires the active key, activates the staged one and stages a new one. Fails with
+    /// [`Error::NoneStaged`], with [`Error::SignsLater`] if the staged key may not sign yet, and with
+    /// [`Error::ClockDiffers`].
     pub async fn rotate(&self, context: &RequestContext) -> Result<KeyChange, Error> {
         if context.clock.differs() {
             return Err(ClockDiffers.into());
@@ -65,9 +66,9 @@ impl KeyStore {
         self.announce(outcome, active, context).await
     }
 
-    /// Rotates the keys if the key `kid` is active, or deletes it if it is retired. Fails with [`Error::StillNeeded`]
-    /// if a token of the retired key may still be valid, with [`Error::Staged`] if the key is staged, and with
-    /// [`Error::ClockDiffers`].
+    /// Rotates the keys if the key `kid` is active, or deletes it if it is retired. Fails with
+    /// [`Error::StillNeeded`] if a token of the retired key may still be valid, with [`Error::Staged`] if the
+    /// key is staged, and with [`Error::ClockDiffers`].
     pub async fn retire(&self, kid: &str, context: &RequestContext) -> Result<KeyChange, Error> {
         if context.clock.differs() {
             return Err(ClockDiffers.into());
@@ -92,10 +93,11 @@ impl KeyStore {
         }
     }
 
-    /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was active, the staged key
-    /// replaces it at once, even if caches may hold a key set without it: a verifier with such a cache refuses its tokens for a
-    /// while, and without it there would be no tokens at all. A key that was already deleted stops verifying ID token hints. Fails
-    /// with [`Error::Contended`] if concurrent changes came first at every attempt, or if the key is not in the state `expected`.
+    /// Deletes the compromised key `kid` immediately and revokes every token that it signed. If the key was
+    /// active, the staged key replaces it at once, even if caches may hold a key set without it: a verifier
+    /// with such a cache refuses its tokens for a while, and without it there would be no tokens at all. A
+    /// key that was already deleted stops verifying ID token hints. Fails with [`Error::Contended`] if
+    /// concurrent changes came first at every attempt, or if the key is not in the state `expected`.
     pub async fn discard(
         &self,
         kid: &str,
@@ -121,7 +123,8 @@ impl KeyStore {
         table::list_published(self.db.reader()).await
     }
 
-    /// Returns the lives of these keys, in their order, up to their planned ends. `published` are all keys that are not deleted.
+    /// Returns the lives of these keys, in their order, up to their planned ends. `published` are all keys
+    /// that are not deleted.
     pub fn lives(&self, keys: &[Key], published: &[Key], now: Timestamp) -> Vec<Life> {
         life::lives(keys, published, self.lifetime, now)
     }
@@ -165,7 +168,8 @@ impl KeyStore {
         Ok(())
     }
 
-    /// Returns the key with this `kid`. Fails with [`Error::Unknown`], and with [`Error::Deleted`] for a compromised key.
+    /// Returns the key with this `kid`. Fails with [`Error::Unknown`], and with [`Error::Deleted`] for a
+    /// compromised key.
     pub async fn find(&self, kid: &str) -> Result<Key, Error> {
         let keys = table::all(&self.db).await?;
         let key = keys.into_iter().find(|key| key.kid == kid);
@@ -176,8 +180,9 @@ impl KeyStore {
         }
     }
 
-    /// Generates a key without storing it. Fails, before it takes the time, if neither of the master keys opens a key
-    /// in `keys`: then they do not open the installation secret either, and the key could not be staged.
+    /// Generates a key without storing it. Fails, before it takes the time, if neither of the master keys
+    /// opens a key in `keys`: then they do not open the installation secret either, and the key could not be
+    /// staged.
     async fn generate(&self, keys: &[Key]) -> Result<NewKey, Error> {
         for key in keys {
             key.unseal(&self.master_keys)?;
@@ -188,8 +193,8 @@ impl KeyStore {
             .map_err(|panicked| Error::Rsa(panicked.to_string()))?
     }
 
-    /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of a reseal
-    /// comes before those of the keys in each such transaction, so that the two do not deadlock.
+    /// Begins a transaction that stages a key. Returns it with the key that seals the staged key. The lock of
+    /// a reseal comes before those of the keys in each such transaction, so that the two do not deadlock.
     async fn begin_staging(&self, context: &RequestContext) -> Result<(Tx, &SealingKey), Error> {
         let mut tx = administrators::begin(&self.db, context).await?;
         let sealing_key = installation_secret::lock_sealing_key(&mut tx, &self.master_keys).await?;
@@ -228,8 +233,8 @@ impl KeyStore {
         Ok(deleted)
     }
 
-    /// Deletes a compromised key, revokes its tokens, and activates and stages its successors, in one transaction.
-    /// Returns false, without a change, if the states of the keys differ from those in `keys`.
+    /// Deletes a compromised key, revokes its tokens, and activates and stages its successors, in one
+    /// transaction. Returns false, without a change, if the states of the keys differ from those in `keys`.
     async fn replace_compromised(
         &self,
         key: &Key,
@@ -284,7 +289,8 @@ impl KeyStore {
     }
 }
 
-/// Turns a conflict into `false`: the unique index on active keys reports that a concurrent change came first.
+/// Turns a conflict into `false`: the unique index on active keys reports that a concurrent change came
+/// first.
 fn unless_conflict(activated: Result<bool, db::Error>) -> Result<bool, db::Error> {
     match activated {
         Err(db::Error::Conflict) => Ok(false),

@@ -22,7 +22,8 @@ pub struct Readiness {
     pub api: Share,
     /// The other clients that fetched the key set within the last day.
     pub clients: Share,
-    /// The verifiers, at most 1,000: first those without the staged key, and the one that was seen last before others.
+    /// The verifiers, at most 1,000: first those without the staged key, and the one that was seen last
+    /// before others.
     pub verifiers: Vec<KnownVerifier>,
 }
 

@@ -14,8 +14,9 @@ pub struct Resealed {
     pub resealed: u64,
 }
 
-/// Seals the installation secret and the private keys under the master key, in one transaction. A repetition changes
-/// nothing. Fails with [`Error::Sealed`], without a change, if neither of the master keys opens a row.
+/// Seals the installation secret and the private keys under the master key, in one transaction. A repetition
+/// changes nothing. Fails with [`Error::Sealed`], without a change, if neither of the master keys opens a
+/// row.
 pub async fn reseal(db: &Db, master_keys: &MasterKeys, context: &RequestContext) -> Result<Resealed, Error> {
     let mut tx = db.begin().await?;
     // First the secret, whose lock keeps other transactions from staging a key under the previous master key.

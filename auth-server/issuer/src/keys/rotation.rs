@@ -1,4 +1,5 @@
-//! The automatic rotation of signing keys: two tasks keep the keyring equal to the table and make due transitions.
+//! The automatic rotation of signing keys: two tasks keep the keyring equal to the table and make due
+//! transitions.
 
 use super::change::KeyTransition;
 use super::lifecycle::KeyStore;
@@ -10,8 +11,8 @@ use std::time::Duration;
 use storage::clock_check::ClockCheck;
 use storage::notifications::Notification;
 
-/// The interval between two reads of the table, and between two checks for due transitions. It is short, so that
-/// a command's change takes effect within a second.
+/// The interval between two reads of the table, and between two checks for due transitions. It is short, so
+/// that a command's change takes effect within a second.
 const POLL: Duration = Duration::from_millis(250);
 /// The most transitions that one check makes.
 const MAX_TRANSITIONS: usize = 16;
@@ -26,9 +27,9 @@ pub struct KeyRotation {
 }
 
 impl KeyRotation {
-    /// Makes all due transitions and returns a keyring with the stored keys. At the first start, generates the active
-    /// and the staged key. Makes no transition if the clock differs from that of the database. Fails if the database
-    /// does not answer or neither of the master keys opens the keys.
+    /// Makes all due transitions and returns a keyring with the stored keys. At the first start, generates
+    /// the active and the staged key. Makes no transition if the clock differs from that of the database.
+    /// Fails if the database does not answer or neither of the master keys opens the keys.
     pub async fn open(&self) -> Result<Keyring, Error> {
         let keyring = Keyring::empty();
         self.reload(&keyring, None).await?;

@@ -16,7 +16,8 @@ use rsa::traits::PublicKeyParts as _;
 use serde::Serialize;
 use std::fmt::Display;
 
-/// A key pair that signs tokens by RS256 (RFC 7518 §3.3). It stays parsed, because parsing takes longer than a signature.
+/// A key pair that signs tokens by RS256 (RFC 7518 §3.3). It stays parsed, because parsing takes longer than
+/// a signature.
 #[derive(Debug)]
 pub struct SigningKey {
     kid: String,
@@ -31,7 +32,8 @@ struct Header<'a> {
     kid: &'a str,
 }
 
-/// A generated key that is not stored yet: its public JWK and its private key, which is erased from memory on drop.
+/// A generated key that is not stored yet: its public JWK and its private key, which is erased from memory on
+/// drop.
 pub(super) struct NewKey {
     pub(super) kid: String,
     pub(super) public_jwk: String,
@@ -52,8 +54,8 @@ impl SigningKey {
         &self.kid
     }
 
-    /// Signs claims as a compact JWS (RFC 7515 §7.1) of this type, which keeps it from being accepted in place of another
-    /// (RFC 8725 §3.11).
+    /// Signs claims as a compact JWS (RFC 7515 §7.1) of this type, which keeps it from being accepted in
+    /// place of another (RFC 8725 §3.11).
     pub(crate) fn sign<C: Serialize>(&self, typ: &str, claims: &C) -> Result<String, Error> {
         let header = Header {
             typ,

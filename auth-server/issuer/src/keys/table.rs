@@ -26,8 +26,9 @@ sql! {
     LIST_PUBLISHED = concat!("SELECT ", columns!(), " FROM signing_keys WHERE state <> 'deleted' ORDER BY number");
     FIND_RETIRED = "SELECT public_jwk FROM signing_keys
                     WHERE kid = $1 AND state = 'deleted' AND NOT compromised AND retired_at > $2";
-    // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign immediately, and so may the one
-    // that is staged in the same transaction, at the same time: there never was a key set without it.
+    // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign
+    // immediately, and so may the one that is staged in the same transaction, at the same time: there never
+    // was a key set without it.
     STAGE = "INSERT INTO signing_keys (kid, number, state, public_jwk, sealed_private_key, created_at, sign_after,
                                        compromised)
              SELECT $1, COALESCE(MAX(number), 0) + 1, 'staged', $2, $3, CAST($4 AS BIGINT),
@@ -42,15 +43,16 @@ sql! {
               WHERE kid = $1 AND state = 'active'";
     DELETE = "UPDATE signing_keys SET state = 'deleted', deleted_at = $2, sealed_private_key = NULL
               WHERE kid = $1 AND state = 'retired' AND dead_after <= $2";
-    // Also for a key that was deleted after its retirement: it no longer verifies ID token hints, and keeps its time of deletion.
+    // Also for a key that was deleted after its retirement: it no longer verifies ID token hints, and keeps
+    // its time of deletion.
     DISCARD = "UPDATE signing_keys SET state = 'deleted', deleted_at = COALESCE(deleted_at, $2), sealed_private_key = NULL,
                                        compromised = TRUE
                WHERE kid = $1 AND state = $3 AND NOT compromised";
     REPLACE_PRIVATE_KEY = "UPDATE signing_keys SET sealed_private_key = $2 WHERE kid = $1 AND state <> 'deleted'";
 }
 
-/// The longest lifetime of an access token. The settings enforce it, and a retired key stays published until the last
-/// token that it signed must have expired. The API rejects older tokens, by its own limit.
+/// The longest lifetime of an access token. The settings enforce it, and a retired key stays published until
+/// the last token that it signed must have expired. The API rejects older tokens, by its own limit.
 pub(crate) const MAX_ACCESS_TOKEN_LIFETIME: Duration = Duration::from_secs(600);
 /// The longest time for which a replica signs without reading the keys again, because its active key may have
 /// been retired since.
@@ -134,7 +136,8 @@ impl Key {
         }
     }
 
-    /// Returns the private key in PKCS#8 DER. Fails if neither of the master keys opens it, or if it is erased.
+    /// Returns the private key in PKCS#8 DER. Fails if neither of the master keys opens it, or if it is
+    /// erased.
     pub(super) fn unseal(&self, master_keys: &MasterKeys) -> Result<Vec<u8>, super::Error> {
         let opened = master_keys.open(&self.kid, self.sealed_private_key());
         opened
@@ -142,7 +145,8 @@ impl Key {
             .map_err(|_| self.sealed_otherwise())
     }
 
-    /// Seals the private key under the master key. Returns `None` if it is already. Fails as [`Key::unseal`] does.
+    /// Seals the private key under the master key. Returns `None` if it is already. Fails as [`Key::unseal`]
+    /// does.
     pub(super) fn reseal(&self, master_keys: &MasterKeys) -> Result<Option<Vec<u8>>, super::Error> {
         let resealed = master_keys.reseal(&self.kid, self.sealed_private_key());
         resealed.map_err(|_| self.sealed_otherwise())
@@ -194,19 +198,22 @@ pub(super) async fn list_published(on: Executor<'_>) -> Result<Vec<Key>, Error> 
     fetch_all!(on, Key, LIST_PUBLISHED)
 }
 
-/// Returns the public half of a key that was retired after `since` and is no longer published. A compromised key never was.
+/// Returns the public half of a key that was retired after `since` and is no longer published. A compromised
+/// key never was.
 pub(super) async fn find_retired_jwk(db: &Db, kid: &str, since: Timestamp) -> Result<Option<String>, Error> {
     let row = fetch_optional!(db.reader(), (String,), FIND_RETIRED, kid, since)?;
     Ok(row.map(|(public_jwk,)| public_jwk))
 }
 
-/// Returns the oldest key in this state, if there is one. At most one key is staged, and at most one is active.
+/// Returns the oldest key in this state, if there is one. At most one key is staged, and at most one is
+/// active.
 pub fn in_state(keys: &[Key], state: State) -> Option<&Key> {
     keys.iter().find(|key| key.state == state)
 }
 
-/// Stages a new key, sealed under `sealing_key`, unless one is staged. Returns whether the key was staged. It may sign
-/// once no cache can hold a key set without it; `max_age` is the time for which clients may cache the JWKS.
+/// Stages a new key, sealed under `sealing_key`, unless one is staged. Returns whether the key was staged. It
+/// may sign once no cache can hold a key set without it; `max_age` is the time for which clients may cache
+/// the JWKS.
 pub(super) async fn stage(
     tx: &mut Tx,
     new: &NewKey,
@@ -226,15 +233,15 @@ pub(super) async fn stage(
     record_change(tx, rows, Event::success(EventName::KeyStaged), &new.kid, context).await
 }
 
-/// Activates the staged key if it may sign. Returns whether the key was activated. Fails with a conflict if another
-/// key is active.
+/// Activates the staged key if it may sign. Returns whether the key was activated. Fails with a conflict if
+/// another key is active.
 pub(super) async fn activate(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), ACTIVATE, kid, context.now)?;
     record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
 }
 
-/// Activates the staged key, whether or not it may sign yet, because the active one is compromised. Returns whether the key was
-/// activated. Fails with a conflict if another key is active.
+/// Activates the staged key, whether or not it may sign yet, because the active one is compromised. Returns
+/// whether the key was activated. Fails with a conflict if another key is active.
 pub(super) async fn activate_early(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
     let rows = execute!(tx.on(), ACTIVATE_EARLY, kid, context.now)?;
     record_change(tx, rows, Event::success(EventName::KeyActivated), kid, context).await
@@ -265,7 +272,8 @@ pub(super) async fn discard(tx: &mut Tx, seen: &Key, context: &RequestContext) -
     record_change(tx, rows, Event::failure(EventName::KeyCompromised), kid, context).await
 }
 
-/// Stores another sealed form of the private key, unless the key is deleted. Returns the number of changed rows.
+/// Stores another sealed form of the private key, unless the key is deleted. Returns the number of changed
+/// rows.
 pub(super) async fn replace_private_key(tx: &mut Tx, kid: &str, sealed: &[u8]) -> Result<u64, Error> {
     execute!(tx.on(), REPLACE_PRIVATE_KEY, kid, sealed)
 }

@@ -8,15 +8,16 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// The response to the registration of a client, and to requests that read or change it (RFC 7591 §3.2.1, RFC 7592 §3).
+/// The response to the registration of a client, and to requests that read or change it (RFC 7591 §3.2.1, RFC
+/// 7592 §3).
 #[derive(Serialize, ToSchema)]
 pub struct ClientInformation {
     /// The identifier of the client.
     client_id: String,
     /// The time of the registration, in seconds since 1970 UTC.
     client_id_issued_at: i64,
-    /// The secret of a client that authenticates by one. It is shown at the registration, and repeated to a client that sends it with a
-    /// change; only its hash is stored.
+    /// The secret of a client that authenticates by one. It is shown at the registration, and repeated to a
+    /// client that sends it with a change; only its hash is stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     client_secret: Option<String>,
@@ -34,12 +35,14 @@ pub struct ClientInformation {
     metadata: RegisteredMetadata,
 }
 
-/// The metadata of a client as they are registered (RFC 7591 §2), which may differ from those that it asked for.
+/// The metadata of a client as they are registered (RFC 7591 §2), which may differ from those that it asked
+/// for.
 #[derive(Serialize, ToSchema)]
 pub struct RegisteredMetadata {
     /// The redirect URIs.
     redirect_uris: Vec<String>,
-    /// `none`, `client_secret_basic`, `client_secret_post` or `private_key_jwt`. A secret is accepted in both ways.
+    /// `none`, `client_secret_basic`, `client_secret_post` or `private_key_jwt`. A secret is accepted in both
+    /// ways.
     token_endpoint_auth_method: String,
     /// The grant types that the client may use.
     grant_types: &'static [&'static str],
@@ -76,8 +79,8 @@ pub struct RegisteredMetadata {
 }
 
 impl ClientInformation {
-    /// Describes a client of the issuer with the URL `issuer` to the holder of its registration access token, with its secret if that
-    /// is known.
+    /// Describes a client of the issuer with the URL `issuer` to the holder of its registration access token,
+    /// with its secret if that is known.
     pub(super) fn new(client: &Client, issuer: &str, access_token: &Secret, secret: Option<&str>) -> Self {
         Self {
             client_id: client.id.clone(),

@@ -4,7 +4,8 @@ use foundation::duration;
 use std::time::Duration;
 use storage::{db, redis};
 
-/// The reason why a client was not registered, read, changed or deleted. The messages address the client's developer.
+/// The reason why a client was not registered, read, changed or deleted. The messages address the client's
+/// developer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The initial access token or the registration access token is not valid, or the client is unknown.

@@ -65,8 +65,8 @@ pub struct NewRegistrationToken<'a> {
     pub token: &'a str,
 }
 
-/// Creates a token that registers up to `uses` clients within the time `lifetime`. Returns it with its secret, of which only a hash is
-/// stored.
+/// Creates a token that registers up to `uses` clients within the time `lifetime`. Returns it with its
+/// secret, of which only a hash is stored.
 pub async fn create(
     db: &Db,
     uses: i64,
@@ -121,8 +121,8 @@ pub async fn is_valid(db: &Db, token: &Secret, now: Timestamp) -> Result<bool, E
     Ok(found.is_some())
 }
 
-/// Uses a token up by one client. Returns the id of the token, or `None`, without effect, if it cannot register one. Of several
-/// concurrent callers, no more than `uses_left` succeed.
+/// Uses a token up by one client. Returns the id of the token, or `None`, without effect, if it cannot
+/// register one. Of several concurrent callers, no more than `uses_left` succeed.
 pub(super) async fn claim(tx: &mut Tx, token: &Secret, now: Timestamp) -> Result<Option<String>, Error> {
     let claimed = fetch_optional!(tx.on(), (String,), CLAIM, token.hash(), now)?;
     Ok(claimed.map(|(id,)| id))

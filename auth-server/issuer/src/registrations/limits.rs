@@ -1,4 +1,5 @@
-//! The limits of registrations by anybody: per network, and of those that were never used, so that a flood does not fill the disk.
+//! The limits of registrations by anybody: per network, and of those that were never used, so that a flood
+//! does not fill the disk.
 
 use super::Error;
 use foundation::context::RequestContext;
@@ -16,7 +17,8 @@ const PER_NETWORK: Window = Window {
 };
 /// The clients of this installation that were never used. They take some 100 MB.
 const MAX_UNUSED: i64 = 100_000;
-/// The age at which the number of those clients is read again. Between two reads, a process adds its own registrations.
+/// The age at which the number of those clients is read again. Between two reads, a process adds its own
+/// registrations.
 const MAX_AGE: Duration = Duration::from_secs(10);
 /// The time after which some of them may have been used or deleted.
 const RETRY_AFTER: Duration = Duration::from_secs(600);

@@ -12,20 +12,23 @@ use identity::grants::clients::{self, Client, registration};
 use storage::db::Tx;
 
 impl Registrations {
-    /// Returns the client with this id to the holder of its registration access token. Fails with [`Error::InvalidToken`] if the token
-    /// is not that of the client, or if there is no such client: the two cannot be told apart.
+    /// Returns the client with this id to the holder of its registration access token. Fails with
+    /// [`Error::InvalidToken`] if the token is not that of the client, or if there is no such client: the two
+    /// cannot be told apart.
     pub async fn find(&self, id: &str, token: &Secret, now: Timestamp) -> Result<Client, Error> {
         admit(clients::find(&self.db, id).await?, token, now)
     }
 
-    /// Returns the response to a request that reads a client (RFC 7592 §2.1). It has no secret, because only a hash is stored.
+    /// Returns the response to a request that reads a client (RFC 7592 §2.1). It has no secret, because only
+    /// a hash is stored.
     pub fn describe(&self, client: &Client, token: &Secret) -> ClientInformation {
         ClientInformation::new(client, &self.issuer, token, None)
     }
 
-    /// Replaces the metadata of a client by those in `body` (RFC 7592 §2.2), and records the event. The type of the client and the
-    /// kind of its credentials stay. If the scope loses a part, all codes and tokens of the client end. After another name, redirect
-    /// URI or key, users are asked for their consent again. Fails like [`find`](Self::find), or if the metadata are not acceptable.
+    /// Replaces the metadata of a client by those in `body` (RFC 7592 §2.2), and records the event. The type
+    /// of the client and the kind of its credentials stay. If the scope loses a part, all codes and tokens of
+    /// the client end. After another name, redirect URI or key, users are asked for their consent again.
+    /// Fails like [`find`](Self::find), or if the metadata are not acceptable.
     pub async fn replace(
         &self,
         id: &str,
@@ -58,8 +61,8 @@ impl Registrations {
         ))
     }
 
-    /// Deletes a client with its consents, and ends its codes and tokens (RFC 7592 §2.3). Records the event. Fails like
-    /// [`find`](Self::find).
+    /// Deletes a client with its consents, and ends its codes and tokens (RFC 7592 §2.3). Records the event.
+    /// Fails like [`find`](Self::find).
     pub async fn delete(&self, id: &str, token: &Secret, context: &RequestContext) -> Result<(), Error> {
         let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
         let mut client = lock(&mut tx, id, token, context.now).await?;
@@ -76,7 +79,8 @@ async fn lock(tx: &mut Tx, id: &str, token: &Secret, now: Timestamp) -> Result<C
     admit(clients::lock(tx, id).await?, token, now)
 }
 
-/// Returns the client if the token is its registration access token. The comparison takes the same time for an unknown client.
+/// Returns the client if the token is its registration access token. The comparison takes the same time for
+/// an unknown client.
 fn admit(client: Option<Client>, token: &Secret, now: Timestamp) -> Result<Client, Error> {
     let stored = client
         .as_ref()
@@ -90,8 +94,8 @@ fn admit(client: Option<Client>, token: &Secret, now: Timestamp) -> Result<Clien
     }
 }
 
-/// Returns the present client with the metadata of the next one. Fails if the next one is of another type, or has credentials of
-/// another kind.
+/// Returns the present client with the metadata of the next one. Fails if the next one is of another type, or
+/// has credentials of another kind.
 fn merge(present: &Client, next: Client, now: Timestamp) -> Result<Client, Error> {
     if (next.kind, next.has_keys()) != (present.kind, present.has_keys()) {
         return Err(Error::InvalidMetadata(format!(

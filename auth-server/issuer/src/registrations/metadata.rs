@@ -1,4 +1,5 @@
-//! The metadata by which a client describes itself (RFC 7591 §2, OpenID Connect Dynamic Client Registration 1.0 §2).
+//! The metadata by which a client describes itself (RFC 7591 §2, OpenID Connect Dynamic Client Registration
+//! 1.0 §2).
 
 mod mapping;
 mod members;
@@ -15,7 +16,8 @@ pub(super) const CLIENT_CREDENTIALS: &str = "client_credentials";
 /// The grant types of all other clients.
 pub(super) const CODE_GRANTS: [&str; 2] = ["authorization_code", "refresh_token"];
 
-/// The metadata that a client asks for. Members that this issuer does not know are ignored, as are grant types and scopes.
+/// The metadata that a client asks for. Members that this issuer does not know are ignored, as are grant
+/// types and scopes.
 #[derive(Clone, Debug, Default, ToSchema)]
 #[schema(example = json!({ "client_name": "My app", "redirect_uris": ["http://127.0.0.1/callback"], "token_endpoint_auth_method": "none" }))]
 pub struct ClientMetadata {
@@ -25,7 +27,8 @@ pub struct ClientMetadata {
     /// `none`, `client_secret_basic` (the default), `client_secret_post` or `private_key_jwt`.
     #[schema(nullable = false)]
     pub token_endpoint_auth_method: Option<String>,
-    /// `authorization_code` (the default), `refresh_token`; for a service `client_credentials` alone. Others are ignored.
+    /// `authorization_code` (the default), `refresh_token`; for a service `client_credentials` alone. Others
+    /// are ignored.
     #[schema(nullable = false)]
     pub grant_types: Option<Vec<String>>,
     /// `code` (the default). Others are ignored.
@@ -34,7 +37,8 @@ pub struct ClientMetadata {
     /// The name on the consent page; by default the `client_id`.
     #[schema(nullable = false)]
     pub client_name: Option<String>,
-    /// The scope that the client may request, without those that only administrators register; by default all of the others.
+    /// The scope that the client may request, without those that only administrators register; by default all
+    /// of the others.
     #[schema(nullable = false)]
     pub scope: Option<String>,
     /// The public keys of a client that authenticates by `private_key_jwt`: a JWK set.
@@ -106,9 +110,9 @@ impl AuthMethod {
 }
 
 impl ClientMetadata {
-    /// Parses a JSON object. Fails with [`Error::InvalidMetadata`] if it is none or names a member twice, or if a member has another
-    /// type, and with [`Error::UnapprovedStatement`] if it has a software statement. `null` and an empty text or
-    /// list count as absent.
+    /// Parses a JSON object. Fails with [`Error::InvalidMetadata`] if it is none or names a member twice, or
+    /// if a member has another type, and with [`Error::UnapprovedStatement`] if it has a software statement.
+    /// `null` and an empty text or list count as absent.
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let mut members = Members::read(text).map_err(Error::InvalidMetadata)?;
         if members.has("software_statement") {
@@ -138,8 +142,8 @@ impl ClientMetadata {
         })
     }
 
-    /// Returns the secret in a change of the client. Fails if the change is not for this client, or its secret another one
-    /// (RFC 7592 §2.2).
+    /// Returns the secret in a change of the client. Fails if the change is not for this client, or its
+    /// secret another one (RFC 7592 §2.2).
     pub(super) fn check_identity(&self, client: &Client, now: Timestamp) -> Result<Option<String>, Error> {
         if self.client_id.as_deref() != Some(&client.id) {
             return Err(Error::InvalidMetadata(

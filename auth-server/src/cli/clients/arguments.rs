@@ -41,15 +41,17 @@ pub enum Command {
         /// The client belongs to the operator of this issuer, not to a third party.
         #[arg(long)]
         first_party: bool,
-        /// The issuer keeps the refresh token of a single-page app in a cookie that scripts cannot read. Every redirect URI must be
-        /// same-site with the issuer.
+        /// The issuer keeps the refresh token of a single-page app in a cookie that scripts cannot read.
+        /// Every redirect URI must be same-site with the issuer.
         #[arg(long)]
         refresh_cookie: bool,
-        /// The time after a refresh in which the same refresh token gets the same successor again while that is unused, so that a
-        /// lost response or a second tab does not end the grant; 60s at most. By default 10s with --refresh-cookie, otherwise 0s.
+        /// The time after a refresh in which the same refresh token gets the same successor again while that
+        /// is unused, so that a lost response or a second tab does not end the grant; 60s at most. By default
+        /// 10s with --refresh-cookie, otherwise 0s.
         #[arg(long, value_name = "TIME", value_parser = parse_retry_window)]
         refresh_retry_window: Option<Duration>,
-        /// A file with the public keys of a client that authenticates by signed assertions and not by a secret: a JWK set.
+        /// A file with the public keys of a client that authenticates by signed assertions and not by a
+        /// secret: a JWK set.
         #[arg(long, value_name = "FILE")]
         jwks: Option<PathBuf>,
         /// The URL of such a JWK set, in place of a file. The issuer fetches it.
@@ -61,8 +63,8 @@ pub enum Command {
         /// The client gets only access tokens that are bound to a key, by DPoP.
         #[arg(long)]
         dpop_bound: bool,
-        /// The client, of the type native or web, may use the device authorization grant (RFC 8628). A native one then needs no
-        /// redirect URI.
+        /// The client, of the type native or web, may use the device authorization grant (RFC 8628). A native
+        /// one then needs no redirect URI.
         #[arg(long)]
         device: bool,
         /// Print JSON.
@@ -77,8 +79,8 @@ pub enum Command {
     },
     /// Show one client.
     Show(ClientArgs),
-    /// Change the registration of a client. An option that is left out changes nothing. If the scope loses a part, all tokens of the
-    /// client end.
+    /// Change the registration of a client. An option that is left out changes nothing. If the scope loses a
+    /// part, all tokens of the client end.
     #[command(group(ArgGroup::new("changes").required(true).multiple(true)))]
     Update {
         #[command(flatten)]
@@ -104,11 +106,12 @@ pub enum Command {
         /// Whether the client belongs to the operator of this issuer, not to a third party.
         #[arg(long, value_name = "BOOL", group = "changes")]
         first_party: Option<bool>,
-        /// Whether the issuer keeps the refresh token of a single-page app in a cookie that scripts cannot read.
+        /// Whether the issuer keeps the refresh token of a single-page app in a cookie that scripts cannot
+        /// read.
         #[arg(long, value_name = "BOOL", group = "changes")]
         refresh_cookie: Option<bool>,
-        /// The time after a refresh in which the same refresh token gets the same successor again while that is unused; 60s at
-        /// most. A client that gets the cookie, and had 0s, gets 10s by default.
+        /// The time after a refresh in which the same refresh token gets the same successor again while that
+        /// is unused; 60s at most. A client that gets the cookie, and had 0s, gets 10s by default.
         #[arg(long, value_name = "TIME", value_parser = parse_retry_window, group = "changes")]
         refresh_retry_window: Option<Duration>,
         /// A file with the JWK set that replaces the present keys.
@@ -127,8 +130,8 @@ pub enum Command {
         #[arg(long, value_name = "BOOL", group = "changes")]
         device: Option<bool>,
     },
-    /// Give a confidential client a new secret, which is printed once and not stored. A client has at most two valid secrets:
-    /// another rotation within the overlap ends the oldest one.
+    /// Give a confidential client a new secret, which is printed once and not stored. A client has at most
+    /// two valid secrets: another rotation within the overlap ends the oldest one.
     RotateSecret {
         #[command(flatten)]
         args: ClientArgs,

@@ -1,5 +1,6 @@
-//! The command `keys drill`: drills rotations of the signing keys with a service client of its own. Each drill registers one, so that its
-//! tokens can read published posts and nothing else, and so that no secret is kept: only the memory of the command holds it.
+//! The command `keys drill`: drills rotations of the signing keys with a service client of its own. Each
+//! drill registers one, so that its tokens can read published posts and nothing else, and so that no secret
+//! is kept: only the memory of the command holds it.
 
 use super::super::{Error, Services, print};
 use drill::{Attempt, DrillArgs, Installation, SCOPE, ServiceClient};
@@ -15,9 +16,9 @@ use std::time::Duration;
 /// The beginning of the ids of the service clients.
 const ID_PREFIX: &str = "keys-drill-";
 
-/// Runs a drill with a service client of its own, which is disabled at the end, and prints the report. Fails if a
-/// replica did not answer correctly before the first rotation, if the drill found a problem, or if the client could not
-/// be disabled.
+/// Runs a drill with a service client of its own, which is disabled at the end, and prints the report. Fails
+/// if a replica did not answer correctly before the first rotation, if the drill found a problem, or if the
+/// client could not be disabled.
 pub(super) async fn run(args: &DrillArgs, store: &KeyStore, services: &Services) -> Result<(), Error> {
     let stop = stop_signal()?;
     let client = register(services).await?;

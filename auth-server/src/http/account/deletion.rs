@@ -57,8 +57,8 @@ impl Effect {
 
 /// Show the page that deletes the account
 ///
-/// It names the numbers of sessions, apps and drafts that end, and of posts, comments and payments that stay. Requires a sign-in within the
-/// last ten minutes.
+/// It names the numbers of sessions, apps and drafts that end, and of posts, comments and payments that stay.
+/// Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     get, path = paths::ACCOUNT_DELETION, operation_id = "showDeletion", tag = "Pages", params(AccountQuery),
     security((), ("session" = [])),
@@ -84,7 +84,8 @@ pub(crate) async fn show(
 
 /// Delete the account by a form
 ///
-/// Has the effect of the operation `deleteAccount` of the API. Requires a sign-in within the last ten minutes, and no password.
+/// Has the effect of the operation `deleteAccount` of the API. Requires a sign-in within the last ten
+/// minutes, and no password.
 #[utoipa::path(
     post, path = paths::ACCOUNT_DELETION, operation_id = "deleteAccountByForm", tag = "Pages",
     security((), ("session" = [])),

@@ -53,7 +53,8 @@ fn page(form: FormState<'_>, session: &Session, new_email: &str) -> Response {
 
 /// Request a change of the e-mail address
 ///
-/// Requires a sign-in within the last ten minutes. Mails a link to the new address, which confirms it, and a notice to the present one.
+/// Requires a sign-in within the last ten minutes. Mails a link to the new address, which confirms it, and a
+/// notice to the present one.
 #[utoipa::path(
     post, path = paths::ACCOUNT_EMAIL, operation_id = "changeEmailByForm", tag = "Pages",
     security((), ("session" = [])),

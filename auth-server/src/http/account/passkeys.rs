@@ -40,8 +40,8 @@ struct Overview {
 }
 
 impl Overview {
-    /// Reads the data for the browser with this anti-forgery token. If the account was disabled or deleted meanwhile, fails with a redirect
-    /// to the sign-in page.
+    /// Reads the data for the browser with this anti-forgery token. If the account was disabled or deleted
+    /// meanwhile, fails with a redirect to the sign-in page.
     async fn read(
         app: &App,
         session: &Session,
@@ -94,7 +94,8 @@ fn authorization_flow(flow: Option<&str>) -> Option<&str> {
     flow.filter(|flow| !flow.is_empty() && paths::is_sealed(flow))
 }
 
-/// Returns the page again, after an error of one of its forms, with the name that was entered and the flow that continues afterwards.
+/// Returns the page again, after an error of one of its forms, with the name that was entered and the flow
+/// that continues afterwards.
 async fn show_again(
     app: &App,
     session: &Session,
@@ -110,7 +111,8 @@ async fn show_again(
 
 /// Show the passkeys
 ///
-/// Requires a sign-in within the last ten minutes. The consent page offers the page to a user without a passkey, who then returns to it.
+/// Requires a sign-in within the last ten minutes. The consent page offers the page to a user without a
+/// passkey, who then returns to it.
 #[utoipa::path(
     get, path = paths::PASSKEYS, operation_id = "showPasskeys", tag = "Pages", params(AfterSignInQuery),
     security((), ("session" = [])),
@@ -144,7 +146,8 @@ pub(crate) async fn show(
 
 /// Add a passkey
 ///
-/// The script of the page submits the form. Requires a sign-in within the last ten minutes. The user gets a notice by mail.
+/// The script of the page submits the form. Requires a sign-in within the last ten minutes. The user gets a
+/// notice by mail.
 #[utoipa::path(
     post, path = paths::PASSKEYS, operation_id = "addPasskey", tag = "Pages", security((), ("session" = [])),
     request_body(content = PasskeyForm, content_type = "application/x-www-form-urlencoded"),
@@ -251,7 +254,8 @@ async fn set_name(
 
 /// Remove a passkey
 ///
-/// Requires a sign-in within the last ten minutes. Ends all other sessions of the user, and the tokens of all apps.
+/// Requires a sign-in within the last ten minutes. Ends all other sessions of the user, and the tokens of all
+/// apps.
 #[utoipa::path(
     post, path = paths::PASSKEY_REMOVAL, operation_id = "removePasskeyByForm", tag = "Pages",
     security((), ("session" = [])),

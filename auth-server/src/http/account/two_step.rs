@@ -52,8 +52,8 @@ pub(crate) async fn show(
 
 /// Begin to turn two-step sign-in on
 ///
-/// Requires a sign-in within the last ten minutes. Shows a secret for an authenticator app, as a QR code and as text, and asks for a first
-/// code.
+/// Requires a sign-in within the last ten minutes. Shows a secret for an authenticator app, as a QR code and
+/// as text, and asks for a first code.
 #[utoipa::path(
     post, path = paths::TWO_STEP_ENROLLMENT, operation_id = "enrollTwoStepByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -82,8 +82,8 @@ pub(crate) async fn enroll(
 
 /// Turn two-step sign-in on
 ///
-/// Requires a sign-in within the last ten minutes. Takes a first code and shows recovery codes. Ends all other sessions of the user, and
-/// the tokens of all apps.
+/// Requires a sign-in within the last ten minutes. Takes a first code and shows recovery codes. Ends all
+/// other sessions of the user, and the tokens of all apps.
 #[utoipa::path(
     post, path = paths::TWO_STEP_CONFIRMATION, operation_id = "confirmTwoStepByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -142,7 +142,8 @@ async fn complete(
 
 /// Turn two-step sign-in off
 ///
-/// Requires a sign-in within the last ten minutes. Ends all other sessions of the user, and the tokens of all apps.
+/// Requires a sign-in within the last ten minutes. Ends all other sessions of the user, and the tokens of all
+/// apps.
 #[utoipa::path(
     post, path = paths::TWO_STEP_OFF, operation_id = "turnTwoStepOffByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -178,7 +179,8 @@ fn enrollment_page(form: FormState<'_>, enrollment: &Enrollment) -> Response {
     pages::two_step_enrollment(&TwoStepEnrollmentPage { form, enrollment })
 }
 
-/// Returns the error of a form. If another browser changed two-step sign-in meanwhile, this one gets its page as it is now.
+/// Returns the error of a form. If another browser changed two-step sign-in meanwhile, this one gets its page
+/// as it is now.
 fn form_error(error: Error) -> FormError {
     match error {
         Error::AlreadyEnabled | Error::NotEnabled => FormError::Final(see_other(paths::TWO_STEP)),

@@ -21,13 +21,14 @@ use web::{Code, Error, bearer, csrf, rate_limits};
 /// The scope of access tokens for administration.
 const SCOPE: &str = "admin";
 
-/// An administrator, authenticated by a session without a pending password change, or by an access token with the scope
-/// `admin`. The session cookie of a request with an `Authorization` header is ignored. Holds the context of the
-/// request, for the changes that it causes.
+/// An administrator, authenticated by a session without a pending password change, or by an access token with
+/// the scope `admin`. The session cookie of a request with an `Authorization` header is ignored. Holds the
+/// context of the request, for the changes that it causes.
 #[derive(Debug)]
 pub(crate) struct Administrator(pub(super) AdministratorContext);
 
-/// The context of a request, and the credentials of its administrator, which are checked again after the body.
+/// The context of a request, and the credentials of its administrator, which are checked again after the
+/// body.
 #[derive(Debug)]
 pub(crate) struct AdministratorContext {
     request: RequestContext,

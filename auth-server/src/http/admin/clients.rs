@@ -30,8 +30,8 @@ use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_resp
 
 /// List the clients
 ///
-/// Returns the registered clients by id, 20 per page. Unknown and invalid query parameters are ignored. A browser that opens the address
-/// gets a page in place of JSON, or is sent to the sign-in page.
+/// Returns the registered clients by id, 20 per page. Unknown and invalid query parameters are ignored. A
+/// browser that opens the address gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN_CLIENTS, operation_id = "listClients", tag = "Administration", params(ListQuery, PageRequest<TextId>),
     security(("session" = []), ("oauth2" = ["admin"])),
@@ -59,7 +59,8 @@ pub(crate) async fn list(
 
 /// Register a client
 ///
-/// The response of a client that authenticates by a secret has the secret as `client_secret`, which is shown only once.
+/// The response of a client that authenticates by a secret has the secret as `client_secret`, which is shown
+/// only once.
 #[utoipa::path(
     post, path = paths::ADMIN_CLIENTS, operation_id = "createClient", tag = "Administration", request_body = Registration,
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
@@ -89,8 +90,8 @@ pub(crate) async fn create(
 
 /// Read a client
 ///
-/// Returns the registration of a client, without its secret. A browser that opens the address gets a page in place of JSON, or is sent to the
-/// sign-in page.
+/// Returns the registration of a client, without its secret. A browser that opens the address gets a page in
+/// place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN_CLIENT, operation_id = "readClient", tag = "Administration",
     params(("id" = String, Path, description = "The `client_id`.")),
@@ -111,8 +112,8 @@ pub(crate) async fn read(
 
 /// Change a client
 ///
-/// Members that the body leaves out stay unchanged. If the scope loses a part, every code and token of the client ends, because
-/// it may hold that part.
+/// Members that the body leaves out stay unchanged. If the scope loses a part, every code and token of the
+/// client ends, because it may hold that part.
 #[utoipa::path(
     patch, path = paths::ADMIN_CLIENT, operation_id = "updateClient", tag = "Administration", request_body = ClientChanges,
     params(("id" = String, Path, description = "The `client_id`.")),
@@ -138,8 +139,8 @@ pub(crate) async fn change(
 
 /// Give a client a new secret
 ///
-/// The new secret is in the response and is shown only once. The former one stays valid for the time `overlap`. A client has at
-/// most two valid secrets: another rotation within that time ends the oldest one.
+/// The new secret is in the response and is shown only once. The former one stays valid for the time
+/// `overlap`. A client has at most two valid secrets: another rotation within that time ends the oldest one.
 #[utoipa::path(
     post, path = "/admin/clients/{id}/secrets", operation_id = "rotateClientSecret", tag = "Administration",
     request_body(content = Option<SecretRotation>, description = "By default the former secret stays valid for a day."),
@@ -166,8 +167,8 @@ pub(crate) async fn rotate(
 
 /// Disable a client
 ///
-/// Ends every code, refresh token and access token of the client. The client can then neither begin a flow nor authenticate. No
-/// effect on a disabled client.
+/// Ends every code, refresh token and access token of the client. The client can then neither begin a flow
+/// nor authenticate. No effect on a disabled client.
 #[utoipa::path(
     post, path = "/admin/clients/{id}/disablements", operation_id = "disableClient", tag = "Administration",
     params(("id" = String, Path, description = "The `client_id`.")),

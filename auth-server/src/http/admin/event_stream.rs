@@ -1,4 +1,5 @@
-//! `/admin/events/stream`: the security events as they are recorded, as server-sent events (HTML Standard, section 9.2).
+//! `/admin/events/stream`: the security events as they are recorded, as server-sent events (HTML Standard,
+//! section 9.2).
 
 use super::Administrator;
 use crate::app::App;
@@ -22,8 +23,8 @@ use web::{Code, Error, SmallStream};
 
 /// The time between two searches for new events.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The longest life of a stream, in seconds. A browser connects again. A program that stops waits a little longer than that for its
-/// responses.
+/// The longest life of a stream, in seconds. A browser connects again. A program that stops waits a little
+/// longer than that for its responses.
 const MAX_SECONDS: i64 = 15;
 /// The time without an event after which a comment keeps the connection open.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -37,7 +38,8 @@ pub(crate) const MAX_STREAMS: usize = 50;
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "the handler reads them together with the condition")]
 pub(crate) struct StreamQuery {
-    /// The id of the event after which the stream begins. By default it begins with the events that are recorded from now on.
+    /// The id of the event after which the stream begins. By default it begins with the events that are
+    /// recorded from now on.
     after: Option<i64>,
     /// The number of seconds after which the stream ends, 15 by default and at most.
     #[param(maximum = 15)]
@@ -69,10 +71,11 @@ struct EventStream {
 
 /// Follow the security events
 ///
-/// Returns the events that fit the conditions, each within about a second after it was recorded. The data of a message is the event as the
-/// list has it, and the `id` of a message is a position. A client that connects again with this position as `Last-Event-ID` misses no event,
-/// and may get one again; the `id` in the data tells. The stream ends after 15 seconds, or when the administrator is signed out. A process has
-/// at most 50 streams. Invalid query parameters are ignored.
+/// Returns the events that fit the conditions, each within about a second after it was recorded. The data of
+/// a message is the event as the list has it, and the `id` of a message is a position. A client that connects
+/// again with this position as `Last-Event-ID` misses no event, and may get one again; the `id` in the data
+/// tells. The stream ends after 15 seconds, or when the administrator is signed out. A process has at most 50
+/// streams. Invalid query parameters are ignored.
 #[utoipa::path(
     get, path = paths::ADMIN_EVENTS_STREAM, operation_id = "followSecurityEvents", tag = "Pages",
     params(Filter, StreamQuery, StreamHeader),
@@ -150,7 +153,8 @@ impl EventStream {
             };
             let position = self.tail.position().to_string();
             if events.is_empty() && self.tail.position() != former {
-                // A client that connects again does not search these events again, although none of them fits.
+                // A client that connects again does not search these events again, although none of them
+                // fits.
                 self.queue.push_back(Event::default().id(position.clone()));
             }
             let messages = events.iter().map(|event| message(event, &position));

@@ -12,9 +12,9 @@ use web::Error;
 
 /// Read the figures
 ///
-/// Returns what all processes counted in the last hour, day or week, by periods of a minute, ten minutes or an hour. A minute is counted when
-/// it has ended. Unknown and invalid query parameters are ignored. A browser that opens the address gets a page in place of JSON, or is sent
-/// to the sign-in page.
+/// Returns what all processes counted in the last hour, day or week, by periods of a minute, ten minutes or
+/// an hour. A minute is counted when it has ended. Unknown and invalid query parameters are ignored. A
+/// browser that opens the address gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN, operation_id = "readFigures", tag = "Administration", params(WindowQuery),
     security(("session" = []), ("oauth2" = ["admin"])),

@@ -22,16 +22,17 @@ use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_resp
 #[derive(ToSchema)]
 #[schema(as = KeyRetirement)]
 struct Retirement {
-    /// Whether the key may be compromised. It is then deleted immediately, and every token that it signed is revoked.
+    /// Whether the key may be compromised. It is then deleted immediately, and every token that it signed is
+    /// revoked.
     #[schema(required = false)]
     compromised: bool,
 }
 
 /// List the signing keys
 ///
-/// Returns the keys with their states and the times of their life cycles, deleted ones included: the newest first, 20 per page.
-/// Unknown and invalid query parameters are ignored. A browser that opens the address gets a page in place of JSON, or is sent to the
-/// sign-in page.
+/// Returns the keys with their states and the times of their life cycles, deleted ones included: the newest
+/// first, 20 per page. Unknown and invalid query parameters are ignored. A browser that opens the address
+/// gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN_KEYS, operation_id = "listSigningKeys", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
@@ -55,9 +56,9 @@ pub(crate) async fn list(
 
 /// List the verifiers of tokens
 ///
-/// Returns the programs that verify tokens, as far as the issuer knows them, with the keys that they have, and how many of them have the
-/// staged key: the replicas of the API, and the other clients that fetched the key set within the last day. One that fetches it through a
-/// shared cache is not seen.
+/// Returns the programs that verify tokens, as far as the issuer knows them, with the keys that they have,
+/// and how many of them have the staged key: the replicas of the API, and the other clients that fetched the
+/// key set within the last day. One that fetches it through a shared cache is not seen.
 #[utoipa::path(
     get, path = "/admin/keys/verifiers", operation_id = "listVerifiers", tag = "Administration",
     security(("session" = []), ("oauth2" = ["admin"])),
@@ -76,9 +77,9 @@ pub(crate) async fn verifiers(
 
 /// Rotate the signing keys
 ///
-/// Activates the staged key, retires the active one and stages the next one. Fails with 409 if the staged key may not sign yet,
-/// because caches may hold a key set without it; `Retry-After` is the time until it may. Does not ask whether every verifier has the
-/// staged key: `listVerifiers` tells.
+/// Activates the staged key, retires the active one and stages the next one. Fails with 409 if the staged key
+/// may not sign yet, because caches may hold a key set without it; `Retry-After` is the time until it may.
+/// Does not ask whether every verifier has the staged key: `listVerifiers` tells.
 #[utoipa::path(
     post, path = "/admin/keys/rotations", operation_id = "rotateSigningKeys", tag = "Administration",
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
@@ -96,9 +97,9 @@ pub(crate) async fn rotate(
 
 /// Retire a signing key
 ///
-/// Replaces the active key, or deletes a retired key whose last token has expired. Fails with 409 if the state of the key does
-/// not allow that; if it will later, `Retry-After` is the time until then. A compromised key is deleted immediately, whatever
-/// its state.
+/// Replaces the active key, or deletes a retired key whose last token has expired. Fails with 409 if the
+/// state of the key does not allow that; if it will later, `Retry-After` is the time until then. A
+/// compromised key is deleted immediately, whatever its state.
 #[utoipa::path(
     post, path = "/admin/keys/{kid}/retirements", operation_id = "retireSigningKey", tag = "Administration",
     request_body(content = Option<Retirement>, description = "By default the key is not compromised."),

@@ -32,8 +32,8 @@ struct Creation {
 
 /// List the initial access tokens
 ///
-/// Returns the tokens that have not expired, without their secrets: the next to expire first, 20 per page. Unknown and invalid
-/// query parameters are ignored.
+/// Returns the tokens that have not expired, without their secrets: the next to expire first, 20 per page.
+/// Unknown and invalid query parameters are ignored.
 #[utoipa::path(
     get, path = PATH, operation_id = "listRegistrationTokens", tag = "Administration",
     params(ListQuery, PageRequest<Position>), security(("session" = []), ("oauth2" = ["admin"])),
@@ -55,7 +55,8 @@ pub(crate) async fn list(
 
 /// Create an initial access token
 ///
-/// The bearer of the token can register clients at `/register`. It is in the response as `token`, and is shown only once.
+/// The bearer of the token can register clients at `/register`. It is in the response as `token`, and is
+/// shown only once.
 #[utoipa::path(
     post, path = PATH, operation_id = "createRegistrationToken", tag = "Administration",
     request_body(content = Option<Creation>, description = "By default the token registers one client within a day."),

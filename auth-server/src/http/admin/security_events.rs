@@ -13,8 +13,8 @@ use web::{Envelope, Error, Policy, list_response};
 
 /// List the security events
 ///
-/// Returns the newest events first, 20 per page. Unknown and invalid query parameters are ignored. A browser that opens the address gets a
-/// page in place of JSON, or is sent to the sign-in page.
+/// Returns the newest events first, 20 per page. Unknown and invalid query parameters are ignored. A browser
+/// that opens the address gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN_EVENTS, operation_id = "listSecurityEvents", tag = "Administration", params(Filter, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),

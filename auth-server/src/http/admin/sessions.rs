@@ -17,7 +17,8 @@ const PATH: &str = "/admin/sessions";
 
 /// List the sessions
 ///
-/// Returns the active sessions, the newest first, 20 per page. Unknown and invalid query parameters are ignored.
+/// Returns the active sessions, the newest first, 20 per page. Unknown and invalid query parameters are
+/// ignored.
 #[utoipa::path(
     get, path = PATH, operation_id = "listUserSessions", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),

@@ -22,8 +22,8 @@ use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 /// List the users
 ///
-/// Returns the accounts by id, 20 per page, without deleted ones. Unknown and invalid query parameters are ignored. A browser that opens the
-/// address gets a page in place of JSON, or is sent to the sign-in page.
+/// Returns the accounts by id, 20 per page, without deleted ones. Unknown and invalid query parameters are
+/// ignored. A browser that opens the address gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN_USERS, operation_id = "listAccounts", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
@@ -47,8 +47,8 @@ pub(crate) async fn list(
 
 /// Create a user
 ///
-/// Without a password, an initial one is generated. It is shown only once, as `initial_password` of the response, and
-/// the user must replace it at the first sign-in.
+/// Without a password, an initial one is generated. It is shown only once, as `initial_password` of the
+/// response, and the user must replace it at the first sign-in.
 #[utoipa::path(
     post, path = paths::ADMIN_USERS, operation_id = "createAccount", tag = "Administration", request_body = UserCreation,
     security(("session" = [], "csrf" = []), ("oauth2" = ["admin"])),
@@ -72,7 +72,8 @@ pub(crate) async fn create(
 
 /// Read a user
 ///
-/// Returns the account, also if it is disabled. A browser that opens the address gets a page in place of JSON, or is sent to the sign-in page.
+/// Returns the account, also if it is disabled. A browser that opens the address gets a page in place of
+/// JSON, or is sent to the sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN_USER, operation_id = "readAccount", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -95,8 +96,8 @@ pub(crate) async fn read(
 
 /// Change a user
 ///
-/// Members that the body leaves out stay unchanged. A change of the role ends every session and token of the user.
-/// Fails with 403 for the caller's own account, and for the last administrator.
+/// Members that the body leaves out stay unchanged. A change of the role ends every session and token of the
+/// user. Fails with 403 for the caller's own account, and for the last administrator.
 #[utoipa::path(
     patch, path = paths::ADMIN_USER, operation_id = "updateAccount", tag = "Administration",
     request_body = UserChanges, params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -118,9 +119,9 @@ pub(crate) async fn change(
 
 /// Set the password of a user
 ///
-/// Ends every session and token of the user, who gets a notice by mail, and removes all passkeys. Without a password, an initial one is
-/// generated. It is shown only once, as `initial_password` of the response, and the user must replace it at the next
-/// sign-in. Fails with 403 for the caller's own account.
+/// Ends every session and token of the user, who gets a notice by mail, and removes all passkeys. Without a
+/// password, an initial one is generated. It is shown only once, as `initial_password` of the response, and
+/// the user must replace it at the next sign-in. Fails with 403 for the caller's own account.
 #[utoipa::path(
     put, path = "/admin/users/{id}/password", operation_id = "setAccountPassword", tag = "Administration",
     request_body(content = Option<PasswordSetting>, description = "By default a password is generated."),
@@ -147,8 +148,8 @@ pub(crate) async fn set_password(
 
 /// Disable a user
 ///
-/// Ends every session and token of the user, who can then not sign in. No effect on a disabled user. Fails with 403 for
-/// the caller's own account, and for the last administrator.
+/// Ends every session and token of the user, who can then not sign in. No effect on a disabled user. Fails
+/// with 403 for the caller's own account, and for the last administrator.
 #[utoipa::path(
     post, path = "/admin/users/{id}/disablements", operation_id = "disableAccount", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -170,8 +171,8 @@ pub(crate) async fn disable(
 
 /// Enable a user
 ///
-/// The user can sign in again. The tokens that ended when the user was disabled stay revoked. No effect on an enabled
-/// user.
+/// The user can sign in again. The tokens that ended when the user was disabled stay revoked. No effect on an
+/// enabled user.
 #[utoipa::path(
     post, path = "/admin/users/{id}/enablements", operation_id = "enableAccount", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -207,8 +208,8 @@ pub(crate) async fn unlock(
 
 /// Turn the two-step sign-in of a user off and remove the passkeys
 ///
-/// Ends every session and token of the user, who gets a notice by mail. Fails with 404 if the user has neither, and with 403 for the
-/// caller's own account.
+/// Ends every session and token of the user, who gets a notice by mail. Fails with 404 if the user has
+/// neither, and with 403 for the caller's own account.
 #[utoipa::path(
     delete, path = "/admin/users/{id}/mfa", operation_id = "resetAccountMfa", tag = "Administration",
     params(("id" = inline(Id), Path, description = "The id of the user.")),

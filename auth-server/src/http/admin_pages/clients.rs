@@ -123,8 +123,8 @@ fn no_such_client() -> FlowError {
 
 /// Change an app by a form
 ///
-/// Has the effect of one of the operations that disable or enable a client or rotate its secret. A new secret is shown once. Requires a
-/// sign-in within the last ten minutes.
+/// Has the effect of one of the operations that disable or enable a client or rotate its secret. A new secret
+/// is shown once. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_CLIENT_CHANGES, operation_id = "changeClientByForm", tag = "Pages",
     params(("id" = String, Path, description = "The `client_id`.")),

@@ -48,8 +48,8 @@ pub(crate) async fn show(
     }))
 }
 
-/// Returns the query string with the id of the user in place of the e-mail address that an administrator typed. An address that no user has
-/// stays, and is no valid id.
+/// Returns the query string with the id of the user in place of the e-mail address that an administrator
+/// typed. An address that no user has stays, and is no valid id.
 async fn with_ids(app: &App, query: &str) -> Result<String, db::Error> {
     let mut parameters: Vec<(String, String)> =
         form_urlencoded::parse(query.as_bytes()).into_owned().collect();

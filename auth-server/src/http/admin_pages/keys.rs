@@ -80,8 +80,9 @@ pub(crate) async fn show(
 
 /// Rotate the signing keys by a form
 ///
-/// Has the effect of the operation `rotateSigningKeys`, if the staged key is still that which the page showed, and if every verifier has it
-/// or the form says that one may lack it. Requires a sign-in within the last ten minutes.
+/// Has the effect of the operation `rotateSigningKeys`, if the staged key is still that which the page
+/// showed, and if every verifier has it or the form says that one may lack it. Requires a sign-in within the
+/// last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_KEYS_ROTATE, operation_id = "rotateSigningKeysByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -118,8 +119,8 @@ pub(crate) async fn rotate(
 
 /// Retire a signing key as compromised by a form
 ///
-/// Has the effect of the operation `retireSigningKey` for a compromised key, if the key is still in the state that the page showed. Requires
-/// a sign-in within the last ten minutes.
+/// Has the effect of the operation `retireSigningKey` for a compromised key, if the key is still in the state
+/// that the page showed. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_KEYS_RETIRE, operation_id = "retireSigningKeyByForm", tag = "Pages",
     security((), ("session" = [])),

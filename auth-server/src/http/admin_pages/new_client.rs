@@ -1,4 +1,5 @@
-//! `/admin/apps/new`: the pages on which an administrator creates an app, reviews it, and sees its secret once.
+//! `/admin/apps/new`: the pages on which an administrator creates an app, reviews it, and sees its secret
+//! once.
 
 use super::{of_administrator, require_administrator};
 use crate::app::App;
@@ -53,8 +54,9 @@ pub(crate) async fn show(
 
 /// Create an app by a form
 ///
-/// The first step shows the app for a review, and creates nothing. The second has the effect of the operation `createClient`, with an id that
-/// the issuer chooses, and shows the secret once. Requires a sign-in within the last ten minutes.
+/// The first step shows the app for a review, and creates nothing. The second has the effect of the operation
+/// `createClient`, with an id that the issuer chooses, and shows the secret once. Requires a sign-in within
+/// the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_NEW_CLIENT, operation_id = "createClientByForm", tag = "Pages",
     security((), ("session" = [])),

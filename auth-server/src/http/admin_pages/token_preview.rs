@@ -96,7 +96,8 @@ async fn preview(
     Ok(Ok(claims))
 }
 
-/// Returns the scope of a request of the client: without a name, its default scope. Fails with the reason if it cannot ask for this scope.
+/// Returns the scope of a request of the client: without a name, its default scope. Fails with the reason if
+/// it cannot ask for this scope.
 fn scope_of_request(client: &Client, scope: &str) -> Result<Scope, Text<'static>> {
     let scope = match scope.trim() {
         "" => Some(client.default_scope),

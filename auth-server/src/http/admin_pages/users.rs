@@ -65,7 +65,8 @@ struct Overview {
 }
 
 impl Overview {
-    /// Reads the data, for the administrator with this session. Returns `None` if there is no account with this id.
+    /// Reads the data, for the administrator with this session. Returns `None` if there is no account with
+    /// this id.
     async fn read(
         identity: &Identity,
         id: i64,
@@ -138,8 +139,9 @@ fn no_such_user() -> FlowError {
 
 /// Change a user by a form
 ///
-/// Has the effect of one of the operations that change an account, end a session or revoke a consent. A generated password is shown once;
-/// after any other change the page of the user shows the same part of its list. Requires a sign-in within the last ten minutes.
+/// Has the effect of one of the operations that change an account, end a session or revoke a consent. A
+/// generated password is shown once; after any other change the page of the user shows the same part of its
+/// list. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_USER_CHANGES, operation_id = "changeAccountByForm", tag = "Pages",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -179,7 +181,8 @@ pub(crate) async fn change(
     Ok(renderer.show_again(error, |form| overview.page(&app, form, parts, &session, &context)))
 }
 
-/// Makes the change that a form asks for. Returns the address of the account and the initial password, if one was generated.
+/// Makes the change that a form asks for. Returns the address of the account and the initial password, if one
+/// was generated.
 async fn apply(
     identity: &Identity,
     id: i64,
@@ -204,7 +207,8 @@ async fn apply(
             drop(administration::set_role(db, revocations, &account, role, context).await?);
         }
         UserChange::SetPassword => {
-            // A form that is sent again must not replace the password that the administrator has just been shown.
+            // A form that is sent again must not replace the password that the administrator has just been
+            // shown.
             if fields.version != account.user.updated_at.to_string() {
                 return Err(Error::NotFound.into());
             }

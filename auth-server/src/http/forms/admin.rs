@@ -35,10 +35,11 @@ pub(crate) struct KeyRetirementForm {
 /// The form that changes a user.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct UserChangeForm {
-    /// The change: `disable`, `enable`, `sign-out`, `unlock`, `reset-second-factor`, `set-password`, `end-session`, `revoke-consent`, or
-    /// `role-` with the name of a role.
+    /// The change: `disable`, `enable`, `sign-out`, `unlock`, `reset-second-factor`, `set-password`,
+    /// `end-session`, `revoke-consent`, or `role-` with the name of a role.
     pub(crate) change: String,
-    /// The id of the session that ends, or of the app that loses access, for `end-session` and `revoke-consent`.
+    /// The id of the session that ends, or of the app that loses access, for `end-session` and
+    /// `revoke-consent`.
     #[serde(default)]
     pub(crate) ended: String,
     /// The number of the part of the sessions that the page showed, for `end-session`.

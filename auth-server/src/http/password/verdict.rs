@@ -25,8 +25,9 @@ pub(crate) struct PasswordVerdict {
 
 /// Judge a new password
 ///
-/// The script of the pages on which users choose a password asks while they type, because the list of common passwords is too long to
-/// send. The password is compared in memory: it is neither hashed nor stored nor logged, and the forms judge it again.
+/// The script of the pages on which users choose a password asks while they type, because the list of common
+/// passwords is too long to send. The password is compared in memory: it is neither hashed nor stored nor
+/// logged, and the forms judge it again.
 #[utoipa::path(
     post, path = paths::PASSWORD_VERDICT, operation_id = "judgePassword", tag = "Pages", security(()),
     request_body(content = PasswordVerdictForm, content_type = "application/x-www-form-urlencoded"),

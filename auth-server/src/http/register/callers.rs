@@ -1,4 +1,5 @@
-//! The callers of the registration endpoint: those that register a client, and the clients that manage their registration.
+//! The callers of the registration endpoint: those that register a client, and the clients that manage their
+//! registration.
 
 use super::errors::error_response;
 use crate::app::App;
@@ -13,12 +14,14 @@ use web::body::Authorization;
 use web::context::request_context;
 use web::{Code, Error, PathId, bearer, error_responses};
 
-/// The caller that registers a client, with an initial access token if the request has one. Rejects with 404 if clients cannot register
-/// themselves, and with 401 if the token is not valid, or missing although it is needed.
+/// The caller that registers a client, with an initial access token if the request has one. Rejects with 404
+/// if clients cannot register themselves, and with 401 if the token is not valid, or missing although it is
+/// needed.
 pub(crate) struct Registrant(pub(super) Option<Secret>);
 
-/// A client that manages its registration. Rejects with 404 if clients cannot register themselves, with 401 if the token is not that of
-/// the client in the path, and with 403 if an administrator has disabled the client.
+/// A client that manages its registration. Rejects with 404 if clients cannot register themselves, with 401
+/// if the token is not that of the client in the path, and with 403 if an administrator has disabled the
+/// client.
 pub(crate) struct RegisteredClient {
     pub(super) client: Client,
     pub(super) token: Secret,
@@ -89,8 +92,8 @@ fn require_registration(app: &App) -> Result<ClientRegistration, Error> {
     }
 }
 
-/// Returns the bearer token of a request (RFC 6750 §2.1). Fails with 400 for several `Authorization` headers, and with 401 for a DPoP
-/// token.
+/// Returns the bearer token of a request (RFC 6750 §2.1). Fails with 400 for several `Authorization` headers,
+/// and with 401 for a DPoP token.
 fn presented(parts: &Parts) -> Result<Option<Secret>, Error> {
     match bearer::token(&parts.headers)? {
         Some(presented) if presented.is_dpop => Err(bearer::invalid_token(

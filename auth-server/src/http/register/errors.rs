@@ -1,4 +1,5 @@
-//! The errors of the registration endpoint. Those of the metadata have the form of RFC 7591 §3.2.2, the others that of the API.
+//! The errors of the registration endpoint. Those of the metadata have the form of RFC 7591 §3.2.2, the
+//! others that of the API.
 
 use super::super::token_errors::{Body, add_body};
 use axum::Json;

@@ -17,8 +17,8 @@ use identity::login::NewSession;
 use identity::passkeys;
 use web::{Context, Error};
 
-/// Returns a challenge for the sign-in page in the browser with this anti-forgery token; `None` if no passkey can belong to this
-/// installation.
+/// Returns a challenge for the sign-in page in the browser with this anti-forgery token; `None` if no passkey
+/// can belong to this installation.
 pub(super) fn challenge(
     app: &App,
     csrf: &str,
@@ -37,8 +37,8 @@ pub(super) fn challenge(
 
 /// Sign in with a passkey
 ///
-/// The script of the sign-in page submits the form. Starts or renews a session, as the sign-in form does, and requires neither the password
-/// nor a code.
+/// The script of the sign-in page submits the form. Starts or renews a session, as the sign-in form does, and
+/// requires neither the password nor a code.
 #[utoipa::path(
     post, path = paths::PASSKEY_SIGN_IN, operation_id = "submitPasskey", tag = "Pages", security(()),
     request_body(content = PasskeySignInForm, content_type = "application/x-www-form-urlencoded"),

@@ -23,7 +23,8 @@ use identity::second_factor::Otp;
 use std::time::Duration;
 use web::{Context, cookies};
 
-/// The cookie that keeps the first step. It is as good as the password, so the browser sends it to this page alone.
+/// The cookie that keeps the first step. It is as good as the password, so the browser sends it to this page
+/// alone.
 const COOKIE: &str = "first_step";
 
 /// Returns the redirect to this page, with the cookie of the first step.
@@ -46,8 +47,8 @@ fn first_step(identity: &Identity, headers: &HeaderMap, now: Timestamp) -> Optio
 
 /// Show the page for the one-time code
 ///
-/// The page follows the sign-in page if the account uses two-step sign-in. Without a right password in the last five minutes, the browser
-/// gets the sign-in page, or outside a flow the account if it is signed in.
+/// The page follows the sign-in page if the account uses two-step sign-in. Without a right password in the
+/// last five minutes, the browser gets the sign-in page, or outside a flow the account if it is signed in.
 #[utoipa::path(
     get, path = paths::SECOND_STEP, operation_id = "showSecondStep", tag = "Pages", params(FlowQuery),
     security((), ("session" = [])),

@@ -26,7 +26,8 @@ pub(crate) fn deletion(page: &DeletionPage<'_>) -> Response {
     render(&text::of("deletion").plain(), page)
 }
 
-/// Sets the argument `n` of a text to a number of [`Content`], or to "more than 1000" if the number is only a lower bound.
+/// Sets the argument `n` of a text to a number of [`Content`], or to "more than 1000" if the number is only a
+/// lower bound.
 fn counted<'a>(text: Text<'a>, n: &u64) -> Text<'a> {
     match *n {
         n if n > COUNTED => text.with("n", text::of("more-than").count("n", COUNTED).plain()),

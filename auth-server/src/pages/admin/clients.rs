@@ -237,7 +237,8 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     render(&client.name, &template)
 }
 
-/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. While the clock differs, these only end access.
+/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. While the clock
+/// differs, these only end access.
 fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<ChangeItem> {
     let id = quoted(&client.id);
     let change =

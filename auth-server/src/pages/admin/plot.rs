@@ -34,8 +34,9 @@ pub(super) fn top<'v>(values: impl Iterator<Item = &'v Option<u64>>) -> u64 {
     largest.unwrap_or_default().max(1)
 }
 
-/// Returns the data of the path through values at equal distances, from 0 at the lower edge to `top` at the upper one. It has a gap where
-/// there is no value, and a value between two gaps is a point, which a round end of the line makes visible.
+/// Returns the data of the path through values at equal distances, from 0 at the lower edge to `top` at the
+/// upper one. It has a gap where there is no value, and a value between two gaps is a point, which a round
+/// end of the line makes visible.
 pub(super) fn path(values: &[Option<u64>], top: u64) -> String {
     let mut path = String::new();
     let mut is_drawing = false;

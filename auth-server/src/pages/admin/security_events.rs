@@ -13,7 +13,8 @@ use web::Links;
 
 /// The number of fields that the page always shows.
 const COMMON_FIELDS: usize = 2;
-/// The length of a time in seconds without its zone, which fields for times have as their value (HTML, "local date and time string").
+/// The length of a time in seconds without its zone, which fields for times have as their value (HTML, "local
+/// date and time string").
 const LOCAL_TIME_LENGTH: usize = "2026-11-28T16:05:00".len();
 
 /// A page of the security events.
@@ -145,7 +146,8 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     allow_requests(render(&text::of("events").plain(), &template))
 }
 
-/// Returns the fields with the values of the condition, and with those that are invalid, so that they can be corrected.
+/// Returns the fields with the values of the condition, and with those that are invalid, so that they can be
+/// corrected.
 fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
     let filter = page.filter;
     let refused = |name| page.refused.iter().find(|(refused, _)| *refused == name);

@@ -103,7 +103,8 @@ impl SigningKeysTemplate<'_> {
         facts.into_iter().chain(changes).collect()
     }
 
-    /// Returns the rows of a table: an action, and whether the tokens of the staged, the active and the retired keys are accepted after it.
+    /// Returns the rows of a table: an action, and whether the tokens of the staged, the active and the
+    /// retired keys are accepted after it.
     fn effects(&self) -> [[Text<'static>; 4]; 4] {
         let expires = || text::of("keys-until-expiry");
         let keeps = || text::of("keys-keeps-signing");

@@ -37,8 +37,9 @@ pub(in crate::pages) struct Bar {
 }
 
 impl TimeLine {
-    /// Draws these lives, each with whether its key was deleted as compromised. Returns the line and the bars of each life. The line ends some time after the last change that is
-    /// planned for one of them, other than the end of a key that does not sign yet.
+    /// Draws these lives, each with whether its key was deleted as compromised. Returns the line and the bars
+    /// of each life. The line ends some time after the last change that is planned for one of them, other
+    /// than the end of a key that does not sign yet.
     pub(in crate::pages) fn draw(lives: &[(Life, bool)], now: Timestamp) -> (Self, Vec<Vec<Bar>>) {
         let begin = lives.iter().map(|(life, _)| life.staged_at).min();
         let begin = begin.unwrap_or(now).min(now);

@@ -158,7 +158,8 @@ struct InitialPasswordTemplate<'a> {
     next: &'a str,
 }
 
-/// Renders an initial password of the account with this address, which is shown once, and a link to the page with the path `next`.
+/// Renders an initial password of the account with this address, which is shown once, and a link to the page
+/// with the path `next`.
 pub(crate) fn initial_password(email: &str, password: &Secret, next: &str) -> Response {
     let title = text::of("initial-password").with("email", email);
     let plain = title.plain();

@@ -95,7 +95,8 @@ impl UserChange {
         (label, effect.with("sessions", sessions).with("apps", apps))
     }
 
-    /// Returns the command and the call that make the change to the account with this address, whose URL at the API is `url`.
+    /// Returns the command and the call that make the change to the account with this address, whose URL at
+    /// the API is `url`.
     pub(super) fn in_terminal(self, email: &str, url: &str) -> InTerminal {
         let (command, call) = match self {
             Self::Disable => ("disable", format!("-X POST {url}/disablements")),

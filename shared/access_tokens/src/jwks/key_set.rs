@@ -16,8 +16,8 @@ const MODULUS_BYTES: std::ops::RangeInclusive<usize> = 256..=1024;
 pub struct KeySet(HashMap<String, Arc<DecodingKey>>);
 
 impl KeySet {
-    /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys with the same `kid`, because the
-    /// `kid` is then ambiguous. Fails if no key is left.
+    /// Parses a JWK set. Keys that are not for RS256 are ignored, and so are keys with the same `kid`,
+    /// because the `kid` is then ambiguous. Fails if no key is left.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let set = json::parse(bytes).map_err(|error| format!("the response is not a JWK set: {error}"))?;
         let listed = set.get("keys").and_then(Value::as_array);
@@ -51,8 +51,8 @@ impl KeySet {
     }
 }
 
-/// Parses an RSA public key for RS256 and its `kid` (RFC 7517 §4, RFC 7518 §6.3.1); `None` if the JWK is for another
-/// algorithm or malformed.
+/// Parses an RSA public key for RS256 and its `kid` (RFC 7517 §4, RFC 7518 §6.3.1); `None` if the JWK is for
+/// another algorithm or malformed.
 fn parse_key(jwk: &Value) -> Option<(String, DecodingKey)> {
     let text = |name: &str| jwk.get(name).and_then(Value::as_str);
     let is_or_absent = |name: &str, value: &str| jwk.get(name).is_none_or(|found| found == value);
@@ -69,8 +69,8 @@ fn parse_key(jwk: &Value) -> Option<(String, DecodingKey)> {
     Some((kid.to_owned(), DecodingKey::from_rsa_raw_components(&n, &e)))
 }
 
-/// Returns whether the modulus has a permitted size, the exponent is odd and within the bounds of [`RsaPublicKey`], and neither begins
-/// with a zero (RFC 7518 §2): aws-lc-rs would verify no signature.
+/// Returns whether the modulus has a permitted size, the exponent is odd and within the bounds of
+/// [`RsaPublicKey`], and neither begins with a zero (RFC 7518 §2): aws-lc-rs would verify no signature.
 fn is_valid_rsa_key(modulus: &[u8], exponent: &[u8]) -> bool {
     if modulus.starts_with(&[0]) || exponent.starts_with(&[0]) {
         return false;

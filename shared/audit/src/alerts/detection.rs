@@ -1,8 +1,8 @@
 //! Detection of suspicious patterns of security events, and the log lines of all alerts.
 //!
-//! Each scan overlaps the previous one by the longest time a request may take to commit, so it also finds events that
-//! were committed late. The unique index on alerts lets only one replica raise each alert. A pattern raises no alert
-//! within 15 minutes after the previous one of the same kind and subject.
+//! Each scan overlaps the previous one by the longest time a request may take to commit, so it also finds
+//! events that were committed late. The unique index on alerts lets only one replica raise each alert. A
+//! pattern raises no alert within 15 minutes after the previous one of the same kind and subject.
 
 use crate::alerts::{Alert, AlertKind, DEDUPLICATION_PERIOD};
 use foundation::clock::{self, Timestamp};
@@ -12,8 +12,8 @@ use storage::db::{Db, Error, Version, Watch};
 use storage::{execute, fetch_optional, sql};
 
 sql! {
-    // Finds the first lockout with at least $6 lockouts, itself included, in the window $2 that ends with it. `OFFSET`
-    // finds the $6th without counting the others.
+    // Finds the first lockout with at least $6 lockouts, itself included, in the window $2 that ends with it.
+    // `OFFSET` finds the $6th without counting the others.
     RAISE_LOCKOUT_BURST = "INSERT INTO alerts (at, kind, subject, period, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, '', e.at / $3, e.trace_id, $7, 0, $4
         FROM security_events e
@@ -24,7 +24,8 @@ sql! {
               AND NOT EXISTS (SELECT 1 FROM alerts a
                   WHERE a.kind = $1 AND a.subject = '' AND a.at > n.at - $3))
         ON CONFLICT (kind, subject, period) DO NOTHING";
-    // Checks each user once, at the latest sign-in attempt, so that the cost is linear in the number of attempts.
+    // Checks each user once, at the latest sign-in attempt, so that the cost is linear in the number of
+    // attempts.
     RAISE_MANY_NETWORKS = "INSERT INTO alerts (at, kind, subject, period, user_id, trace_id, detail, attempts, due_at)
         SELECT e.at, $1, CAST(e.user_id AS TEXT), e.at / $3, e.user_id, e.trace_id, $7, 0, $4
         FROM security_events e
@@ -44,11 +45,11 @@ sql! {
 
 /// The time between two scans.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
-/// The longest time between an event and its commit, if [`EventRecorder`](crate::events::EventRecorder) counts it: to the end of the
-/// minute, and a margin.
+/// The longest time between an event and its commit, if [`EventRecorder`](crate::events::EventRecorder)
+/// counts it: to the end of the minute, and a margin.
 const COUNTING_DELAY: Duration = Duration::from_secs(65);
-/// The greatest age of an event at its commit: requests are canceled after 30 s, refused ones may be counted, and the rest is a
-/// margin.
+/// The greatest age of an event at its commit: requests are canceled after 30 s, refused ones may be counted,
+/// and the rest is a margin.
 const COMMIT_DELAY: Duration = Duration::from_secs(35 + COUNTING_DELAY.as_secs());
 /// The time that the first scan of a process looks back, in case no process was running before.
 const FIRST_LOOKBACK: Duration = Duration::from_secs(3600);
@@ -93,8 +94,8 @@ pub async fn follow(db: Db) {
     }
 }
 
-/// Scans the events after `since` and logs new alerts. Does nothing if the database still has the version `seen`;
-/// otherwise updates `seen`. Returns the `since` of the next scan.
+/// Scans the events after `since` and logs new alerts. Does nothing if the database still has the version
+/// `seen`; otherwise updates `seen`. Returns the `since` of the next scan.
 async fn scan(
     db: &Db,
     watch: &mut Watch,
@@ -132,8 +133,8 @@ async fn raise_matching(db: &Db, pattern: Pattern, since: Timestamp, now: Timest
     .map(|_| ())
 }
 
-/// Logs the oldest alert that was not logged yet. Returns whether there was one. The line is written before the commit:
-/// a crash in between logs the alert twice, but never loses it.
+/// Logs the oldest alert that was not logged yet. Returns whether there was one. The line is written before
+/// the commit: a crash in between logs the alert twice, but never loses it.
 async fn log_next(db: &Db, now: Timestamp) -> Result<bool, Error> {
     let mut tx = db.begin().await?;
     let Some(alert) = fetch_optional!(tx.on(), Alert, CLAIM_UNLOGGED, now)? else {

@@ -1,5 +1,5 @@
-//! Delivery of alerts to a webhook: one POST per alert, signed as Standard Webhooks specifies, retried for three days
-//! until a response is 2xx.
+//! Delivery of alerts to a webhook: one POST per alert, signed as Standard Webhooks specifies, retried for
+//! three days until a response is 2xx.
 //!
 //! An alert can be delivered more than once, always under the same `webhook-id`.
 
@@ -69,8 +69,8 @@ struct ClaimedAlert {
 }
 
 impl Webhook {
-    /// Creates a webhook at `url` whose requests are signed with the key that [`WebhookKey::parse`] reads from `secret`. Connects at
-    /// the first delivery.
+    /// Creates a webhook at `url` whose requests are signed with the key that [`WebhookKey::parse`] reads
+    /// from `secret`. Connects at the first delivery.
     pub fn new(url: Url, secret: &Secret) -> Result<Self, InvalidWebhook> {
         if !http_client::is_confidential(&url) {
             return Err(InvalidWebhook::Insecure);
@@ -86,7 +86,8 @@ impl Webhook {
         outbox::run(AlertDelivery { webhook: self, db }).await;
     }
 
-    /// Posts an alert. Fails unless the response is 2xx; its body is not read. The error is a message for the log.
+    /// Posts an alert. Fails unless the response is 2xx; its body is not read. The error is a message for the
+    /// log.
     async fn post(&self, alert: &Alert, now: Timestamp) -> Result<(), String> {
         let (id, seconds, body) = (alert.public_id(), now.seconds(), body(alert));
         let request = self
@@ -135,8 +136,8 @@ impl Outbox for AlertDelivery {
         execute!(self.db.writer(), DELIVERED, claimed.alert.id, now).map(|_| ())
     }
 
-    /// Gives up the alert if it would be older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER) at the next attempt, when
-    /// `DUE` no longer finds it.
+    /// Gives up the alert if it would be older than [`GIVE_UP_AFTER`](outbox::GIVE_UP_AFTER) at the next
+    /// attempt, when `DUE` no longer finds it.
     async fn record_failure(
         &self,
         claimed: &ClaimedAlert,

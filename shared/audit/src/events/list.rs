@@ -44,11 +44,12 @@ pub struct SecurityEvent {
     /// The client that the event concerns.
     #[schema(required)]
     pub client_id: Option<String>,
-    /// The administrator whose request at `/admin/…` caused the event; for a deleted account a negative number.
+    /// The administrator whose request at `/admin/…` caused the event; for a deleted account a negative
+    /// number.
     #[schema(required)]
     pub administrator_id: Option<i64>,
-    /// The IP address of the caller; null for a command or a background task. For a deleted account a label of the network, such
-    /// as `network 7`.
+    /// The IP address of the caller; null for a command or a background task. For a deleted account a label
+    /// of the network, such as `network 7`.
     #[schema(required)]
     pub address: Option<String>,
     /// The correlation id of the response.
@@ -57,8 +58,8 @@ pub struct SecurityEvent {
     /// Further details.
     #[schema(required)]
     pub detail: Option<String>,
-    /// The number of events: failed sign-ins and rejected CSRF tokens of one network and minute after the first one are
-    /// one entry, with the time and the correlation id of the last.
+    /// The number of events: failed sign-ins and rejected CSRF tokens of one network and minute after the
+    /// first one are one entry, with the time and the correlation id of the last.
     pub count: i64,
 }
 
@@ -99,8 +100,8 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<SecurityEvent>, Err
     .await
 }
 
-/// Returns up to `limit` events that match `filter`, newest first: those older than the position `before`, or the
-/// newest of all if there is no position.
+/// Returns up to `limit` events that match `filter`, newest first: those older than the position `before`, or
+/// the newest of all if there is no position.
 pub async fn newest(
     db: &Db,
     filter: &Filter,
@@ -153,9 +154,10 @@ fn later(order: Order, one: Cursor, other: Cursor) -> Cursor {
     }
 }
 
-/// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if there is one, the
-/// values of the columns, and the end of the period, if it has one. Only the condition on the first column can use an index. PostgreSQL
-/// expects that half of the rows fulfil each other one, so that it reads them in order and stops.
+/// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if
+/// there is one, the values of the columns, and the end of the period, if it has one. Only the condition on
+/// the first column can use an index. PostgreSQL expects that half of the rows fulfil each other one, so that
+/// it reads them in order and stops.
 fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
     let end = has_end.then(|| slice.parameter(columns.len() + 1));
     let (indexed, others) = match columns {
@@ -180,8 +182,8 @@ fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
     format!("SELECT {selected} FROM security_events WHERE {others}{indexed}")
 }
 
-/// Returns the names and texts of the list statements with conditions on up to two columns. Those on further columns have more conditions
-/// like that on the second.
+/// Returns the names and texts of the list statements with conditions on up to two columns. Those on further
+/// columns have more conditions like that on the second.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     let all = Filter::columns();
     let columns = all.into_iter().enumerate().flat_map(move |(n, first)| {

@@ -1,6 +1,6 @@
-//! Pseudonyms of deleted accounts. Security events and alerts are kept for a year. If an account that they name is
-//! deleted meanwhile, a pseudonym replaces the user's id, and a label replaces each network from which the user sent
-//! requests.
+//! Pseudonyms of deleted accounts. Security events and alerts are kept for a year. If an account that they
+//! name is deleted meanwhile, a pseudonym replaces the user's id, and a label replaces each network from
+//! which the user sent requests.
 
 use crate::alerts;
 use aws_lc_rs::hmac;
@@ -9,10 +9,11 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_optional, sql};
 
 sql! {
-    // Changes at most $3 events of the user and $3 events of the administrator. The label of a network is the id of the first of them
-    // from it. The networks of an account therefore stay distinct, because alerts count them, and no label leads back to an address. The address of
-    // an event that an administrator caused is that of the administrator and stays, so such an event gives no label. The details of two kinds of events are removed, because they
-    // are ids of sessions and families, whose rows name the user.
+    // Changes at most $3 events of the user and $3 events of the administrator. The label of a network is the
+    // id of the first of them from it. The networks of an account therefore stay distinct, because alerts
+    // count them, and no label leads back to an address. The address of an event that an administrator caused
+    // is that of the administrator and stays, so such an event gives no label. The details of two kinds of
+    // events are removed, because they are ids of sessions and families, whose rows name the user.
     REPLACE = "
         UPDATE security_events
         SET user_id = CASE WHEN user_id = $1 THEN $2 ELSE user_id END,
@@ -36,13 +37,16 @@ sql! {
     DELETE_UNFINISHED = "DELETE FROM unfinished_pseudonyms WHERE user_id = $1";
 }
 
-/// The number of bits of a pseudonym: JSON parsers that read numbers as doubles keep 53 bits exact (RFC 8259 §6).
+/// The number of bits of a pseudonym: JSON parsers that read numbers as doubles keep 53 bits exact (RFC 8259
+/// §6).
 const BITS: u32 = 53;
-/// The number of events that the deletion of an account changes itself, in a few milliseconds. Few accounts have more.
+/// The number of events that the deletion of an account changes itself, in a few milliseconds. Few accounts
+/// have more.
 const CHANGED_AT_ONCE: i64 = 500;
 
-/// Returns the pseudonym of a user: the HMAC of the id under a key derived from `key`, as a negative number, so that it
-/// is no user's id. It does not change, and nobody without `key` can tell to which user it belongs.
+/// Returns the pseudonym of a user: the HMAC of the id under a key derived from `key`, as a negative number,
+/// so that it is no user's id. It does not change, and nobody without `key` can tell to which user it
+/// belongs.
 pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
     let tag = hmac::sign(
         &key.mac_key("pseudonym of a deleted account"),
@@ -56,9 +60,10 @@ pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
     -((number >> (u64::BITS - BITS)).max(1).cast_signed())
 }
 
-/// Replaces the user's id by `pseudonym` in all alerts and in the oldest 500 events, and the addresses of the user's requests by
-/// labels. [`replace_remaining`] changes further events after the commit. The caller has locked the user's row against
-/// new events, and marks it as deleted in this transaction. Fails if the database does.
+/// Replaces the user's id by `pseudonym` in all alerts and in the oldest 500 events, and the addresses of the
+/// user's requests by labels. [`replace_remaining`] changes further events after the commit. The caller has
+/// locked the user's row against new events, and marks it as deleted in this transaction. Fails if the
+/// database does.
 pub async fn replace(tx: &mut Tx, user_id: i64, pseudonym: i64) -> Result<(), Error> {
     alerts::replace_user(tx, user_id, pseudonym).await?;
     let changed = execute!(tx.on(), REPLACE, user_id, pseudonym, CHANGED_AT_ONCE)?;
@@ -68,8 +73,8 @@ pub async fn replace(tx: &mut Tx, user_id: i64, pseudonym: i64) -> Result<(), Er
     Ok(())
 }
 
-/// Replaces the ids and addresses of deleted accounts in the events that [`replace`] left, in small transactions with
-/// pauses. Stops if another process does the same. Fails if the database does.
+/// Replaces the ids and addresses of deleted accounts in the events that [`replace`] left, in small
+/// transactions with pauses. Stops if another process does the same. Fails if the database does.
 pub async fn replace_remaining(db: &Db) -> Result<(), Error> {
     db.change_under_lease("pseudonyms", |limit| async move {
         let mut tx = db.begin().await?;

@@ -1,6 +1,7 @@
-//! The recorder of events that a client can cause in any number, such as refused requests. It writes the first event of a kind at once,
-//! and counts the others of the same minute in memory: they become one row with their number when the minute has ended,
-//! or when the process stops. A process that is killed loses the counts of its last minute, and no first event.
+//! The recorder of events that a client can cause in any number, such as refused requests. It writes the
+//! first event of a kind at once, and counts the others of the same minute in memory: they become one row
+//! with their number when the minute has ended, or when the process stops. A process that is killed loses the
+//! counts of its last minute, and no first event.
 
 mod counts;
 
@@ -32,12 +33,14 @@ impl EventRecorder {
         }
     }
 
-    /// Writes the event in a transaction of its own. If a client can cause any number of such events, only the first of its kind in a minute
-    /// is written, and the others are counted. Events of one kind have the same name, outcome, route, user, client and `subject`, and the
-    /// same network if they have no user or are failed sign-ins. A caller whose response must not reveal whether there is a user passes
-    /// a `subject` that distinguishes unknown ones too; the failed sign-ins of a network are written at once for the first
-    /// few subjects of a minute only. If 10,000 different ones are counted, others are counted by name, route and user only. An event
-    /// that cannot be written is reported in the log only, because the request is refused in either case.
+    /// Writes the event in a transaction of its own. If a client can cause any number of such events, only
+    /// the first of its kind in a minute is written, and the others are counted. Events of one kind have the
+    /// same name, outcome, route, user, client and `subject`, and the same network if they have no user or
+    /// are failed sign-ins. A caller whose response must not reveal whether there is a user passes a
+    /// `subject` that distinguishes unknown ones too; the failed sign-ins of a network are written at once
+    /// for the first few subjects of a minute only. If 10,000 different ones are counted, others are counted
+    /// by name, route and user only. An event that cannot be written is reported in the log only, because the
+    /// request is refused in either case.
     pub async fn record(&self, event: Event, subject: &str, context: &RequestContext) {
         let name = event.name;
         let recorded = self.write_or_count(event, subject, context).await;
@@ -63,9 +66,10 @@ impl EventRecorder {
         written
     }
 
-    /// Writes the event in the caller's transaction, or counts it if it is not the first of its kind in this minute, as
-    /// [`record`](Self::record) does. For events that a client can cause in any number, by requests that have an effect. An event that
-    /// is counted stays so if the transaction is rolled back. Fails if the database does.
+    /// Writes the event in the caller's transaction, or counts it if it is not the first of its kind in this
+    /// minute, as [`record`](Self::record) does. For events that a client can cause in any number, by
+    /// requests that have an effect. An event that is counted stays so if the transaction is rolled back.
+    /// Fails if the database does.
     pub async fn record_in(&self, tx: &mut Tx, event: Event, context: &RequestContext) -> Result<(), Error> {
         let kind = Kind::new(&event, "", context);
         let first = lock(&self.counts).add(kind, &event, context);
@@ -102,7 +106,8 @@ impl EventRecorder {
     }
 }
 
-/// Reports in the log that an event of a refusal was not written, if it was not. The refusal stands nevertheless.
+/// Reports in the log that an event of a refusal was not written, if it was not. The refusal stands
+/// nevertheless.
 pub fn report_loss(name: EventName, recorded: Result<(), Error>) {
     if let Err(error) = recorded {
         tracing::error!(event = name.as_str(), %error, "a security event is lost");

@@ -10,7 +10,8 @@ use storage::db::Db;
 /// The time between two looks at the clock.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The counters of this process. They are one static, as those of libraries for metrics, because everything in the process counts in them.
+/// The counters of this process. They are one static, as those of libraries for metrics, because everything
+/// in the process counts in them.
 pub static COUNTERS: Counters = Counters::new();
 
 /// The counts since they were last written. A process that is killed loses those of its last minute.
@@ -41,14 +42,16 @@ impl Counters {
         self.counts[timing.column(millis)].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sets the minute to which the first counts belong: that of the time `now`. Called once, when the process starts.
+    /// Sets the minute to which the first counts belong: that of the time `now`. Called once, when the
+    /// process starts.
     pub fn begin(&self, now: Timestamp) {
         self.minute
             .store(begin_of_minute(now).micros(), Ordering::Relaxed);
     }
 
-    /// Adds the counts of each minute that has ended to its row, by one statement, unless nothing was counted. Counts that cannot be written
-    /// become part of the next minute. Runs until the task is aborted, and goes on if it is started again.
+    /// Adds the counts of each minute that has ended to its row, by one statement, unless nothing was
+    /// counted. Counts that cannot be written become part of the next minute. Runs until the task is aborted,
+    /// and goes on if it is started again.
     pub async fn follow(&self, db: Db) {
         loop {
             let present = begin_of_minute(clock::now());

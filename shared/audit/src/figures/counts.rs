@@ -101,7 +101,8 @@ impl Timing {
 }
 
 impl Counts {
-    /// Makes the counts of the values that `read` returns for the positions of the columns. A negative value counts as 0.
+    /// Makes the counts of the values that `read` returns for the positions of the columns. A negative value
+    /// counts as 0.
     pub(super) fn read<E>(read: impl Fn(usize) -> Result<i64, E>) -> Result<Self, E> {
         let mut counts = Self::default();
         for (column, count) in counts.0.iter_mut().enumerate() {
@@ -139,8 +140,9 @@ impl Counts {
         self.buckets(timing).iter().sum()
     }
 
-    /// Returns the time in milliseconds within which `percent` of a hundred durations were, or `None` if there is none. Within a column it
-    /// interpolates, as `histogram_quantile` of Prometheus does. 5,000 stands for all longer durations.
+    /// Returns the time in milliseconds within which `percent` of a hundred durations were, or `None` if
+    /// there is none. Within a column it interpolates, as `histogram_quantile` of Prometheus does. 5,000
+    /// stands for all longer durations.
     pub fn percentile(&self, timing: Timing, percent: u64) -> Option<u64> {
         let rank = (self.timed(timing) * percent).div_ceil(100);
         if rank == 0 {
@@ -211,7 +213,8 @@ mod tests {
         };
         assert_eq!(percentiles(&[]), [None, None]);
         assert_eq!(percentiles(&[3]), [Some(5), Some(5)]);
-        // Two of four between 50 and 100 ms: the second is at the end of the first column, the fourth at that of the other.
+        // Two of four between 50 and 100 ms: the second is at the end of the first column, the fourth at that
+        // of the other.
         assert_eq!(percentiles(&[1, 1, 60, 60]), [Some(5), Some(100)]);
         assert_eq!(percentiles(&[60, 60, 60, 60]), [Some(75), Some(100)]);
         assert_eq!(percentiles(&[9_000]), [Some(5_000), Some(5_000)]);

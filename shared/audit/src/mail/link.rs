@@ -23,7 +23,8 @@ impl Link {
     /// The path of the page that confirms an address.
     pub const VERIFY: &'static str = "/verify";
 
-    /// Returns the mail with the link to a page of `issuer` that carries `token`. `lifetime` is that of the token.
+    /// Returns the mail with the link to a page of `issuer` that carries `token`. `lifetime` is that of the
+    /// token.
     pub(super) fn to_mail(
         self,
         to: Option<&str>,
@@ -38,7 +39,8 @@ impl Link {
             instruction,
         } = self.texts();
         let from = origin_phrase(context);
-        // The link has a line of its own, so that it can be copied from a mail program that does not open links.
+        // The link has a line of its own, so that it can be copied from a mail program that does not open
+        // links.
         let text = format!(
             "At {when}, someone{from} {cause} at {issuer}.\n\n{instruction}:\n\n{issuer}{path}?token={token}\n\nThe \
              link works once and expires after {lifetime}.\n\nIf this was not you, ignore this e-mail and do not open \

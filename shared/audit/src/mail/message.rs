@@ -29,14 +29,15 @@ pub(super) struct Mail {
 #[derive(Debug)]
 pub(super) struct Unsendable;
 
-/// Returns the phrase " from the IP address …" for the text of a mail, or an empty text if there is no address.
+/// Returns the phrase " from the IP address …" for the text of a mail, or an empty text if there is no
+/// address.
 pub(super) fn origin_phrase(context: &RequestContext) -> String {
     let address = context.address;
     address.map_or_else(String::new, |address| format!(" from the IP address {address}"))
 }
 
-/// Formats a mail to the address `to`. The Message-ID consists of the mail's id and creation time: if a mail is sent
-/// twice because of a crash, receivers can recognize the duplicate. Fails if the address is invalid.
+/// Formats a mail to the address `to`. The Message-ID consists of the mail's id and creation time: if a mail
+/// is sent twice because of a crash, receivers can recognize the duplicate. Fails if the address is invalid.
 pub(super) fn compose(
     mail: &Mail,
     to: &str,
@@ -60,8 +61,8 @@ pub(super) fn compose(
         .map_err(|_| Unsendable)
 }
 
-/// Encodes a text. ASCII text with lines of legal length stays unencoded, because quoted-printable would wrap long
-/// links and they could not be copied from a file.
+/// Encodes a text. ASCII text with lines of legal length stays unencoded, because quoted-printable would wrap
+/// long links and they could not be copied from a file.
 fn body(text: &str) -> Body {
     match text.is_ascii() && text.lines().all(|line| line.len() <= MAX_LINE) {
         true => Body::dangerous_pre_encoded(

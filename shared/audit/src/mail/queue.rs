@@ -18,7 +18,8 @@ sql! {
     INSERT = "INSERT INTO mails (sealed, created_at, due_at, attempts) VALUES ($1, $2, $2, 0)";
 }
 
-/// The name under which mails are sealed. It is the same for all, because a row has no id before it is inserted.
+/// The name under which mails are sealed. It is the same for all, because a row has no id before it is
+/// inserted.
 const SEAL_NAME: &str = "mail";
 
 /// The limit of mails of all kinds to one mailbox.
@@ -55,8 +56,8 @@ pub fn count_of_mailbox(to: &Email) -> Count {
 }
 
 impl Mails {
-    /// Creates a queue that seals mails under `key`. Links lead to pages of `issuer`, a URL without a trailing slash.
-    /// `store` counts the mails to each mailbox.
+    /// Creates a queue that seals mails under `key`. Links lead to pages of `issuer`, a URL without a
+    /// trailing slash. `store` counts the mails to each mailbox.
     pub fn new(key: SealingKey, issuer: &str, store: ExpiringStore) -> Self {
         Self {
             key,
@@ -65,9 +66,9 @@ impl Mails {
         }
     }
 
-    /// Queues a notice to a user about their account, in the caller's transaction. The notice is sent after the commit.
-    /// No effect if the address is not verified, or if the mailbox reached its limit. While the store is unavailable,
-    /// notices are sent and not counted.
+    /// Queues a notice to a user about their account, in the caller's transaction. The notice is sent after
+    /// the commit. No effect if the address is not verified, or if the mailbox reached its limit. While the
+    /// store is unavailable, notices are sent and not counted.
     pub async fn send_notice(
         &self,
         tx: &mut Tx,
@@ -96,9 +97,9 @@ impl Mails {
         has_reached_limit
     }
 
-    /// Queues a mail with a link that carries `token`, in the caller's transaction. The mail is sent after the commit
-    /// and names `lifetime`, the lifetime of the token. If `to` is `None`, the mail is queued all the same and dropped
-    /// at delivery, so that the response time does not reveal whether an account exists.
+    /// Queues a mail with a link that carries `token`, in the caller's transaction. The mail is sent after
+    /// the commit and names `lifetime`, the lifetime of the token. If `to` is `None`, the mail is queued all
+    /// the same and dropped at delivery, so that the response time does not reveal whether an account exists.
     pub async fn send_link(
         &self,
         tx: &mut Tx,

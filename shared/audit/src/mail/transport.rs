@@ -28,7 +28,8 @@ pub enum Transport {
 #[derive(Clone)]
 pub struct SmtpUrl(Url);
 
-/// The reason why a mail was not sent. Contains no text from the server, which may repeat the recipient's address.
+/// The reason why a mail was not sent. Contains no text from the server, which may repeat the recipient's
+/// address.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SendError {
     /// The server rejected the mail, temporarily or permanently.
@@ -60,8 +61,8 @@ impl Transport {
         Ok(Self::Directory(directory))
     }
 
-    /// Sends a message. In a directory, the message becomes the file `name` with the extension `eml`, which replaces an
-    /// existing one.
+    /// Sends a message. In a directory, the message becomes the file `name` with the extension `eml`, which
+    /// replaces an existing one.
     pub(super) async fn send(&self, message: Message, name: &str) -> Result<(), SendError> {
         match self {
             Self::Smtp(server) => Ok(server.send(message).await.map(|_| ())?),

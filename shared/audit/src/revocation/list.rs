@@ -1,5 +1,5 @@
-//! The list of revocations in Redis, beside the rows in the database, which stay the truth: a key for each revoked subject, which a
-//! resource server in any language can look up, and a stream, which it can follow.
+//! The list of revocations in Redis, beside the rows in the database, which stay the truth: a key for each
+//! revoked subject, which a resource server in any language can look up, and a stream, which it can follow.
 
 use super::{Kind, LONGEST_LIFETIME, Revocation};
 use ::redis::Script;
@@ -7,15 +7,17 @@ use foundation::clock::Timestamp;
 use std::sync::Arc;
 use storage::redis::{Redis, Unavailable, data_set_script};
 
-/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are `data_set`, the
-/// stream, the mark of completeness, the mark of maintenance and the prefix of the subjects' keys. The arguments are the expected id or
-/// an empty text, whether the mark of maintenance must exist, whether to set both marks, and for each revocation its subject, its time in
-/// seconds and in microseconds, and its lifetime in milliseconds or an empty text. Returns the number of revocations that the list lacked,
+/// Adds revocations, each to its key and to the stream unless its key exists. The keys of the script are
+/// `data_set`, the stream, the mark of completeness, the mark of maintenance and the prefix of the subjects'
+/// keys. The arguments are the expected id or an empty text, whether the mark of maintenance must exist,
+/// whether to set both marks, and for each revocation its subject, its time in seconds and in microseconds,
+/// and its lifetime in milliseconds or an empty text. Returns the number of revocations that the list lacked,
 /// or nil, without effect, if the data set has another id or the mark does not exist.
 ///
-/// The mark of completeness lasts for 0.7 s, which are three reads of an issuer: if the last issuer dies between a commit and the list,
-/// whoever uses the list notices within a second of the commit. An issuer may be late when its machine is busy, so it adds every
-/// revocation again only if the mark of maintenance, which lasts for 2 s, is gone as well.
+/// The mark of completeness lasts for 0.7 s, which are three reads of an issuer: if the last issuer dies
+/// between a commit and the list, whoever uses the list notices within a second of the commit. An issuer may
+/// be late when its machine is busy, so it adds every revocation again only if the mark of maintenance, which
+/// lasts for 2 s, is gone as well.
 const ADD: &str = "
     if ARGV[1] ~= '' and data_set(KEYS[1]) ~= ARGV[1] then
         return false
@@ -45,11 +47,11 @@ const ADD: &str = "
     end
     return count";
 
-/// Reads at most 1000 entries of the stream. The keys of the script are `data_set`, the stream and the mark of
-/// completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the position after
-/// the last entry. Returns the new position, and the subjects beyond the given one with their times, or nil if the list is not complete,
-/// if the data set has another id, or if the position is older than five minutes: [`ADD`] drops entries after ten
-/// minutes.
+/// Reads at most 1000 entries of the stream. The keys of the script are `data_set`, the stream and the mark
+/// of completeness. The arguments are the fields of a [`StreamPosition`], or three empty texts to get the
+/// position after the last entry. Returns the new position, and the subjects beyond the given one with their
+/// times, or nil if the list is not complete, if the data set has another id, or if the position is older
+/// than five minutes: [`ADD`] drops entries after ten minutes.
 const READ: &str = "
     local present = data_set(KEYS[1])
     if not present or redis.call('GET', KEYS[3]) ~= present then
@@ -72,7 +74,8 @@ const READ: &str = "
 
 /// The largest number of revocations that one call of a script adds or reads, so that it returns soon.
 const BATCH: usize = 1000;
-/// The largest number of batches that are added at once, so that the reads of new revocations do not wait for long.
+/// The largest number of batches that are added at once, so that the reads of new revocations do not wait for
+/// long.
 const MAX_BATCHES: usize = 20;
 /// The list. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -129,9 +132,9 @@ impl RevocationList {
         Ok(())
     }
 
-    /// Adds revocations, at most 20,000, and removes those that it added from `missing`. If none are left, marks the list as
-    /// complete for a moment: it has all that were committed when the caller read them. Returns the number of those that the list
-    /// lacked, or `None` if Redis is not in the expected state.
+    /// Adds revocations, at most 20,000, and removes those that it added from `missing`. If none are left,
+    /// marks the list as complete for a moment: it has all that were committed when the caller read them.
+    /// Returns the number of those that the list lacked, or `None` if Redis is not in the expected state.
     pub(super) async fn complete(
         &self,
         expected: Expected<'_>,
@@ -160,10 +163,10 @@ impl RevocationList {
         Ok(read.map(|(position, _)| position))
     }
 
-    /// Returns the revocations of the entries beyond a position, and the position after them. A revocation without a time, from an older
-    /// version of the program, gets the time `now`. Returns `None` if the stream
-    /// may lack revocations, because the list is not complete, because Redis was emptied, replaced or started again, or because the
-    /// position is old.
+    /// Returns the revocations of the entries beyond a position, and the position after them. A revocation
+    /// without a time, from an older version of the program, gets the time `now`. Returns `None` if the
+    /// stream may lack revocations, because the list is not complete, because Redis was emptied, replaced or
+    /// started again, or because the position is old.
     pub(super) async fn read_stream(
         &self,
         from: &StreamPosition,
@@ -193,8 +196,8 @@ impl RevocationList {
         }
     }
 
-    /// Reads the subjects and the times of the next entries, which are the last ones if they are fewer than [`BATCH`]. Returns `None` like
-    /// [`read_stream`](Self::read_stream).
+    /// Reads the subjects and the times of the next entries, which are the last ones if they are fewer than
+    /// [`BATCH`]. Returns `None` like [`read_stream`](Self::read_stream).
     async fn read_batch(
         &self,
         from: &StreamPosition,

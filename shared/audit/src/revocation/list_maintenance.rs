@@ -28,10 +28,11 @@ impl ListMaintenance {
         self.missing = Vec::new();
     }
 
-    /// Adds revocations that the list lacks, at most 20,000: new ones, or `all` if Redis was emptied, replaced, started again, or
-    /// restored from an older copy, which has no mark any more. An older copy that takes the place of Redis at once may have the marks
-    /// and the id of the data set, but every connection breaks, so all are added after any failure of Redis too. Returns whether the list
-    /// lacked any.
+    /// Adds revocations that the list lacks, at most 20,000: new ones, or `all` if Redis was emptied,
+    /// replaced, started again, or restored from an older copy, which has no mark any more. An older copy
+    /// that takes the place of Redis at once may have the marks and the id of the data set, but every
+    /// connection breaks, so all are added after any failure of Redis too. Returns whether the list lacked
+    /// any.
     pub(super) async fn complete(
         &mut self,
         list: &RevocationList,
@@ -53,8 +54,8 @@ impl ListMaintenance {
         Ok(lacked.is_some_and(|count| count > 0))
     }
 
-    /// Compares the data set of Redis, and the number of its failures, with those of the last call. If either is another, the list may lack
-    /// any revocation: all are missing, and no mark of this process counts.
+    /// Compares the data set of Redis, and the number of its failures, with those of the last call. If either
+    /// is another, the list may lack any revocation: all are missing, and no mark of this process counts.
     fn compare(&mut self, data_set: &str, failures: u64, all: impl FnOnce() -> Vec<Revocation>) {
         if self.data_set.as_deref() == Some(data_set) && self.failures == failures {
             return;

@@ -25,11 +25,13 @@ const MAX_AGE: Duration = Duration::from_secs(1);
 const DEBOUNCE: Duration = Duration::from_millis(5);
 /// The time between two removals of old subjects.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
-/// The time limit of a read of the new rows, which the factor of [`time_limits`] multiplies. Callers that wait for the read fail with it.
+/// The time limit of a read of the new rows, which the factor of [`time_limits`] multiplies. Callers that
+/// wait for the read fail with it.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time after the start in which callers wait for the first read. A process accepts connections before it has ended.
+/// The time after the start in which callers wait for the first read. A process accepts connections before it
+/// has ended.
 const FIRST_MAX_WAIT: Duration = Duration::from_secs(10);
-/// The time limit of a read of all rows. Five million take about half a minute on a busy machine with two cores.
+/// The time limit of a read of all rows. Five million take half a minute on a busy machine with two cores.
 const FULL_READ_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The current revocations, in memory. Cheap to clone; the clones share one mirror.
@@ -91,14 +93,14 @@ impl RevocationMirror {
         }))
     }
 
-    /// Makes this process keep the list in Redis complete. Called by the issuer before [`follow`](Self::follow).
+    /// Keeps the list in Redis complete from now on. Called by the issuer before [`follow`](Self::follow).
     pub fn maintain_list(&self) {
         self.0.maintains_list.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether any of the subjects is revoked. Reads the new revocations first if the mirror is older than one
-    /// second. Fails if that read fails, or if the mirror was never filled; in the first seconds of the process, waits until it is.
-    /// An empty list checks only that the revocations can be read.
+    /// Returns whether any of the subjects is revoked. Reads the new revocations first if the mirror is older
+    /// than one second. Fails if that read fails, or if the mirror was never filled; in the first seconds of
+    /// the process, waits until it is. An empty list checks only that the revocations can be read.
     pub async fn any_revoked(&self, subjects: &[(Kind, &str)]) -> Result<bool, Error> {
         let read_at = self.last_read().await?;
         if read_at.elapsed() > MAX_AGE {
@@ -110,8 +112,8 @@ impl RevocationMirror {
         Ok(self.0.revoked.contain_any(subjects))
     }
 
-    /// Returns the start of the last successful read. If there was none yet, waits for the first one in the first seconds of the process:
-    /// otherwise a replica would refuse what the others accept.
+    /// Returns the start of the last successful read. If there was none yet, waits for the first one in the
+    /// first seconds of the process: otherwise a replica would refuse what the others accept.
     async fn last_read(&self) -> Result<Instant, Error> {
         let last = *self.0.read_at.borrow();
         if let Some(at) = last {
@@ -123,8 +125,8 @@ impl RevocationMirror {
         at.ok_or_else(Error::timed_out)
     }
 
-    /// Applies committed revocations: adds them to this mirror and to the list in Redis, and notifies the other processes, which
-    /// otherwise find them at their next read.
+    /// Applies committed revocations: adds them to this mirror and to the list in Redis, and notifies the
+    /// other processes, which otherwise find them at their next read.
     pub(super) async fn announce(&self, revocations: &[Revocation]) {
         if revocations.is_empty() {
             return;
@@ -163,8 +165,8 @@ impl RevocationMirror {
         }
     }
 
-    /// Reads the new revocations, one caller at a time. A caller that waited for the lock reuses the result of a read
-    /// that began, or of a read that failed, after `since`.
+    /// Reads the new revocations, one caller at a time. A caller that waited for the lock reuses the result
+    /// of a read that began, or of a read that failed, after `since`.
     async fn refresh(&self, since: Instant) -> Result<(), Error> {
         let mut reads = self.0.reads.lock().await;
         let is_after_since = |at: Option<Instant>| at.is_some_and(|at| at >= since);
@@ -210,7 +212,8 @@ impl RevocationMirror {
         Ok(())
     }
 
-    /// Adds the revocations beyond the position in the stream. Returns false if the database must be read instead.
+    /// Adds the revocations beyond the position in the stream. Returns false if the database must be read
+    /// instead.
     async fn read_stream(&self, reads: &mut ReadState) -> bool {
         // If this read is canceled, the next one is from the database.
         let source = std::mem::replace(&mut reads.source, Source::database());
@@ -253,8 +256,8 @@ impl RevocationMirror {
         Ok(())
     }
 
-    /// Adds revocations, and counts for each new one how long it took to take effect here. Those of the first read are older than the process,
-    /// and a row that has expired may be read again before it is deleted.
+    /// Adds revocations, and counts for each new one how long it took to take effect here. Those of the first
+    /// read are older than the process, and a row that has expired may be read again before it is deleted.
     fn learn(&self, revocations: &[Revocation]) {
         let (now, has_read) = (clock::now(), self.0.read_at.borrow().is_some());
         let new = self.0.revoked.add(revocations).into_iter();
@@ -281,8 +284,8 @@ impl RevocationMirror {
         list.filter(|_| self.0.maintains_list.load(Ordering::Relaxed))
     }
 
-    /// Returns the list if this process follows its stream. A process that maintains the list reads the database
-    /// instead.
+    /// Returns the list if this process follows its stream. A process that maintains the list reads the
+    /// database instead.
     fn followed_list(&self) -> Option<&RevocationList> {
         let list = self.0.list.as_ref();
         list.filter(|_| !self.0.maintains_list.load(Ordering::Relaxed))

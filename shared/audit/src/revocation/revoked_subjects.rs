@@ -13,7 +13,8 @@ pub(super) struct RevokedSubjects(RwLock<HashMap<Kind, HashMap<Box<str>, Entry>>
 /// A revoked subject.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The time of the revocation, or of the read if an older version of the program reported it by the stream in Redis.
+    /// The time of the revocation, or of the read if an older version of the program reported it by the
+    /// stream in Redis.
     revoked_at: Timestamp,
     /// The time at which the row of the revocation may be deleted.
     expires_at: Timestamp,
@@ -69,7 +70,8 @@ impl RevokedSubjects {
         listed.map(revocation).collect()
     }
 
-    /// Removes the subjects whose rows may be deleted. A clock that is set forward removes none whose tokens live when it is set back.
+    /// Removes the subjects whose rows may be deleted. A clock that is set forward removes none whose tokens
+    /// live when it is set back.
     pub(super) fn remove_expired(&self, now: Timestamp) {
         let mut revoked = self.0.write().unwrap_or_else(PoisonError::into_inner);
         for subjects in revoked.values_mut() {

@@ -11,13 +11,15 @@ sql! {
     POSITION_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT)";
     // The next rows of all.
     PAGE = "SELECT id, kind, subject, revoked_at, expires_at FROM revocations WHERE id > $1 ORDER BY id LIMIT $2";
-    // The rows that were committed since the read with the position $1. The first row has the position of this read.
+    // The rows that were committed since the read with the position $1. The first row has the position of
+    // this read.
     NEW_SQLITE = "SELECT CAST(id AS TEXT) AS position, id, kind, subject, revoked_at, expires_at
                   FROM revocations WHERE id > CAST($1 AS INTEGER)
                   ORDER BY id DESC";
-    // Returns a row without a revocation if there is no new one. The first two conditions are those that the index can serve. The second
-    // one leaves out rows of a dump from another cluster, whose transactions have numbers that this one has not reached yet: the
-    // first read found them, and every further one would find them again.
+    // Returns a row without a revocation if there is no new one. The first two conditions are those that the
+    // index can serve. The second one leaves out rows of a dump from another cluster, whose transactions have
+    // numbers that this one has not reached yet: the first read found them, and every further one would find
+    // them again.
     NEW_POSTGRES = "SELECT CAST(pg_current_snapshot() AS TEXT) AS position, new.id, new.kind, new.subject, new.revoked_at,
                            new.expires_at
                     FROM (SELECT 1) AS one LEFT JOIN revocations AS new
@@ -73,15 +75,17 @@ impl RevocationRows {
         self.position.is_none()
     }
 
-    /// Returns the revocations that were committed since the previous read. At the first read, after a read that failed, and if the
-    /// database was replaced by an older copy, passes all of them to `add`, page by page, and returns `None`.
+    /// Returns the revocations that were committed since the previous read. At the first read, after a read
+    /// that failed, and if the database was replaced by an older copy, passes all of them to `add`, page by
+    /// page, and returns `None`.
     pub(super) async fn read(
         &mut self,
         add: impl FnMut(&[Revocation]),
     ) -> Result<Option<Vec<Revocation>>, Error> {
         let version = self.watch.version().await?;
-        // If this read fails or is canceled, there is no position, and the next one reads all rows: the database may
-        // have failed over to a server that lost the last transactions and uses their numbers again.
+        // If this read fails or is canceled, there is no position, and the next one reads all rows: the
+        // database may have failed over to a server that lost the last transactions and uses their numbers
+        // again.
         let new = match self.position.take() {
             Some(position) if version.is_some() && version == self.version => Some((position, Vec::new())),
             Some(position) => self.beyond(position).await?,
@@ -96,8 +100,8 @@ impl RevocationRows {
         Ok(new)
     }
 
-    /// Returns the new position and the revocations beyond a position, or `None` if the database was replaced by an older
-    /// copy.
+    /// Returns the new position and the revocations beyond a position, or `None` if the database was replaced
+    /// by an older copy.
     async fn beyond(&self, position: String) -> Result<Option<(String, Vec<Revocation>)>, Error> {
         let sql = self.db.engine().choose(NEW_SQLITE, NEW_POSTGRES);
         let rows = fetch_all!(self.db.reader(), NewRow, sql, position.as_str())?;
@@ -110,7 +114,8 @@ impl RevocationRows {
         })
     }
 
-    /// Passes all revocations to `add`. Returns the position from before the read: rows that are committed meanwhile are beyond it.
+    /// Passes all revocations to `add`. Returns the position from before the read: rows that are committed
+    /// meanwhile are beyond it.
     async fn read_all(&self, mut add: impl FnMut(&[Revocation])) -> Result<String, Error> {
         let sql = self.db.engine().choose(POSITION_SQLITE, POSITION_POSTGRES);
         let (position,) = fetch_one!(self.db.reader(), (String,), sql)?;
@@ -150,8 +155,8 @@ impl NewRow {
     }
 }
 
-/// Returns whether fewer transactions had begun at one position than at another, which means that the database was
-/// replaced by an older copy. Always false for positions on SQLite.
+/// Returns whether fewer transactions had begun at one position than at another, which means that the
+/// database was replaced by an older copy. Always false for positions on SQLite.
 fn is_earlier(position: &str, than: &str) -> bool {
     let next_transaction = |snapshot: &str| snapshot.split(':').nth(1)?.parse::<u64>().ok();
     next_transaction(position) < next_transaction(than)

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// Serializes a value without white space and with sorted member names, so that equal values have equal texts.
-/// Numbers keep their form: `1` and `1.0` differ.
+/// Serializes a value without white space and with sorted member names, so that equal values have equal
+/// texts. Numbers keep their form: `1` and `1.0` differ.
 pub fn canonical(value: &Value) -> String {
     let join = |parts: Vec<String>| parts.join(",");
     match value {

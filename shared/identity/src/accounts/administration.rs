@@ -1,5 +1,6 @@
-//! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process within a
-//! second. Each fails with [`Error::AdministratorSignedOut`] if the administrator of its context was signed out meanwhile.
+//! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process
+//! within a second. Each fails with [`Error::AdministratorSignedOut`] if the administrator of its context was
+//! signed out meanwhile.
 
 use super::Error;
 use crate::administrators::{begin, begin_change_of};
@@ -26,15 +27,16 @@ pub struct AccountWithPassword<'a> {
     /// The account.
     #[serde(flatten)]
     account: &'a Account,
-    /// The initial password, if no password was given. It is shown once, and the user must replace it at the first
-    /// sign-in.
+    /// The initial password, if no password was given. It is shown once, and the user must replace it at the
+    /// first sign-in.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     initial_password: Option<&'a str>,
 }
 
 impl<'a> AccountWithPassword<'a> {
-    /// Returns the account with the password that [`NewPassword::hash`](crate::passwords::NewPassword::hash) returned.
+    /// Returns the account with the password that [`NewPassword::hash`](crate::passwords::NewPassword::hash)
+    /// returned.
     pub fn new(account: &'a Account, generated: Option<&'a Secret>) -> Self {
         Self {
             account,
@@ -43,9 +45,10 @@ impl<'a> AccountWithPassword<'a> {
     }
 }
 
-/// Returns the account with this id for a change by the administrator of `context`. Fails with [`Error::NotFound`] if
-/// there is none, and with [`Error::OwnAccount`] if it is that of the administrator: nobody can lock themselves out, and
-/// a change of one's own password or second factor requires the present password, or a recent sign-in on a page.
+/// Returns the account with this id for a change by the administrator of `context`. Fails with
+/// [`Error::NotFound`] if there is none, and with [`Error::OwnAccount`] if it is that of the administrator:
+/// nobody can lock themselves out, and a change of one's own password or second factor requires the present
+/// password, or a recent sign-in on a page.
 pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let account = account::find(db, id).await?.ok_or(Error::NotFound)?;
     match context.administrator {
@@ -55,7 +58,8 @@ pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Resul
 }
 
 /// Creates an account. Fails with [`Error::Creation`] if an account has this address, and with
-/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
+/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was
+/// hashed.
 pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, Error> {
     let mut tx = begin(db, context).await?;
     let user = super::create(&mut tx, new, context).await?;
@@ -63,9 +67,10 @@ pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<
     Ok(Account::of_new_user(user))
 }
 
-/// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens and access
-/// tokens. Returns the account. No effect on a disabled account. Fails with [`Error::LastAdministrator`] for the last
-/// active administrator, and with [`Error::NotFound`] if there is no account with this id.
+/// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens
+/// and access tokens. Returns the account. No effect on a disabled account. Fails with
+/// [`Error::LastAdministrator`] for the last active administrator, and with [`Error::NotFound`] if there is
+/// no account with this id.
 pub async fn disable(
     db: &Db,
     revocations: &RevocationMirror,
@@ -88,8 +93,8 @@ pub async fn disable(
     Ok(account)
 }
 
-/// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled account. Fails
-/// with [`Error::NotFound`] if there is no account with this id.
+/// Enables an account, so that its user can sign in again. Returns the account. No effect on an enabled
+/// account. Fails with [`Error::NotFound`] if there is no account with this id.
 pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Account, Error> {
     let mut tx = begin_change_of(db, id, context).await?;
     let Some(account) = changes::enable(&mut tx, id).await? else {
@@ -102,10 +107,10 @@ pub async fn enable(db: &Db, id: i64, context: &RequestContext) -> Result<Accoun
     Ok(account)
 }
 
-/// Sets the role of a user and ends the user's sessions and tokens, so that the new role takes effect with a new
-/// sign-in. Returns the changed account. No effect if the user has the role already. Fails with
-/// [`Error::LastAdministrator`] if the last active administrator would lose the role, and with [`Error::NotFound`] if
-/// the account was deleted meanwhile.
+/// Sets the role of a user and ends the user's sessions and tokens, so that the new role takes effect with a
+/// new sign-in. Returns the changed account. No effect if the user has the role already. Fails with
+/// [`Error::LastAdministrator`] if the last active administrator would lose the role, and with
+/// [`Error::NotFound`] if the account was deleted meanwhile.
 pub async fn set_role(
     db: &Db,
     revocations: &RevocationMirror,
@@ -131,9 +136,10 @@ pub async fn set_role(
     Ok(changed)
 }
 
-/// Replaces the password of a user, removes the passkeys, ends the user's sessions and tokens, and mails the user a notice. Returns the
-/// changed account. Fails with [`Error::NotFound`] if there is no account with this id, and with
-/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was hashed.
+/// Replaces the password of a user, removes the passkeys, ends the user's sessions and tokens, and mails the
+/// user a notice. Returns the changed account. Fails with [`Error::NotFound`] if there is no account with
+/// this id, and with [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while
+/// the password was hashed.
 pub async fn set_password(
     db: &Db,
     revocations: &RevocationMirror,
@@ -160,8 +166,8 @@ pub async fn set_password(
     Ok(changed)
 }
 
-/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles still
-/// apply. Fails with [`Error::NotFound`] if there is no account with this id.
+/// Clears the failed sign-ins of an account from all networks, which ends its lockouts. The network throttles
+/// still apply. Fails with [`Error::NotFound`] if there is no account with this id.
 pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Error> {
     let mut tx = begin_change_of(db, id, context).await?;
     if !changes::unlock(&mut tx, id, context.now).await? {
@@ -172,8 +178,8 @@ pub async fn unlock(db: &Db, id: i64, context: &RequestContext) -> Result<(), Er
     Ok(tx.commit().await?)
 }
 
-/// Turns the two-step sign-in of a user off and removes all passkeys, ends the user's sessions and tokens, and mails the user a notice.
-/// Fails with [`Error::NoSecondFactor`] if the user has neither.
+/// Turns the two-step sign-in of a user off and removes all passkeys, ends the user's sessions and tokens,
+/// and mails the user a notice. Fails with [`Error::NoSecondFactor`] if the user has neither.
 pub async fn reset_mfa(
     db: &Db,
     revocations: &RevocationMirror,
@@ -212,7 +218,8 @@ pub async fn sign_out(
     Ok(tx.commit().await?)
 }
 
-/// Ends a session of any user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if there is none with this id.
+/// Ends a session of any user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if there is none
+/// with this id.
 pub async fn end_session(
     db: &Db,
     revocations: &RevocationMirror,
@@ -223,7 +230,8 @@ pub async fn end_session(
     end_session_of(db, revocations, user_id, id, context).await
 }
 
-/// Ends a session of this user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if the user has none with this id.
+/// Ends a session of this user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if the user has
+/// none with this id.
 pub async fn end_session_of(
     db: &Db,
     revocations: &RevocationMirror,
@@ -247,7 +255,8 @@ pub async fn end_session_of(
     }
 }
 
-/// Revokes the consent with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is none.
+/// Revokes the consent with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is
+/// none.
 pub async fn revoke_consent(identity: &Identity, id: &str, context: &RequestContext) -> Result<(), Error> {
     let tx = begin(&identity.db, context).await?;
     match consents::revoke_by_id(tx, identity, id, context).await? {
@@ -256,7 +265,8 @@ pub async fn revoke_consent(identity: &Identity, id: &str, context: &RequestCont
     }
 }
 
-/// Revokes the consent of a user to the client with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is none.
+/// Revokes the consent of a user to the client with this id, as [`consents::revoke`] does. Fails with
+/// [`Error::NotFound`] if there is none.
 pub async fn revoke_consent_of(
     identity: &Identity,
     user_id: i64,

@@ -11,15 +11,16 @@ use foundation::time_limits;
 use std::time::{Duration, Instant};
 use storage::expiring::AttemptDecision;
 
-/// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters. The factor of
-/// [`time_limits`] multiplies it.
+/// The longest time that an attempt waits for the outcome of concurrent attempts under the same counters. The
+/// factor of [`time_limits`] multiplies it.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 /// The interval at which a waiting attempt tries to reserve again.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Reserves an attempt on the account with this key (see [`Email::key`](foundation::email::Email::key)). `stored` is `None` if
-/// there is no such account. Waits while concurrent attempts would reach a limit if they all failed. Fails with
-/// [`Error::Locked`] if too many attempts failed before, and with [`passwords::Error::Overloaded`] after [`MAX_WAIT`].
+/// Reserves an attempt on the account with this key (see [`Email::key`](foundation::email::Email::key)).
+/// `stored` is `None` if there is no such account. Waits while concurrent attempts would reach a limit if
+/// they all failed. Fails with [`Error::Locked`] if too many attempts failed before, and with
+/// [`passwords::Error::Overloaded`] after [`MAX_WAIT`].
 pub(crate) async fn reserve_attempt(
     identity: &Identity,
     account_key: &str,
@@ -44,9 +45,10 @@ pub(crate) async fn reserve_attempt(
     }
 }
 
-/// Verifies `answer`, the captcha widget's answer, if a captcha is configured and earlier failures require one. Fails
-/// with [`Error::CaptchaRequired`] if the answer is missing or wrong, and with [`Error::CaptchaUnavailable`] if the
-/// service cannot be used. Both errors release the reserved attempt, which then does not count.
+/// Verifies `answer`, the captcha widget's answer, if a captcha is configured and earlier failures require
+/// one. Fails with [`Error::CaptchaRequired`] if the answer is missing or wrong, and with
+/// [`Error::CaptchaUnavailable`] if the service cannot be used. Both errors release the reserved attempt,
+/// which then does not count.
 pub(crate) async fn require_captcha(
     identity: &Identity,
     counters: &AttemptCounters,
@@ -66,8 +68,8 @@ pub(crate) async fn require_captcha(
     Err(error)
 }
 
-/// Records the outcome of a reserved attempt, and returns the error of `outcome`, if it is one. A wrong password or
-/// code counts as a failure and delays the return; every other error releases the attempt.
+/// Records the outcome of a reserved attempt, and returns the error of `outcome`, if it is one. A wrong
+/// password or code counts as a failure and delays the return; every other error releases the attempt.
 pub(super) async fn record_outcome(
     identity: &Identity,
     counters: &AttemptCounters,

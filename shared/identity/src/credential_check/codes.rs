@@ -12,7 +12,8 @@ use foundation::context::RequestContext;
 use storage::db;
 use storage::expiring::AttemptDecision;
 
-/// Verifies the code of an account whose password was verified. Fails with [`Error::WrongCode`] if it is wrong.
+/// Verifies the code of an account whose password was verified. Fails with [`Error::WrongCode`] if it is
+/// wrong.
 pub(super) async fn check_code(
     identity: &Identity,
     stored: &StoredCredentials,

@@ -79,8 +79,8 @@ pub struct Client {
     /// The secrets of a confidential client, the current one first.
     #[schema(value_type = Vec<ClientSecret>)]
     pub secrets: Secrets,
-    /// The public keys of a confidential client without secrets, which authenticates by signed assertions (RFC 7523): a JWK set
-    /// (RFC 7517 §5).
+    /// The public keys of a confidential client without secrets, which authenticates by signed assertions
+    /// (RFC 7523): a JWK set (RFC 7517 §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub jwks: Option<serde_json::Value>,
@@ -90,8 +90,8 @@ pub struct Client {
     pub jwks_uri: Option<String>,
     /// The registered redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout 1.0
-    /// §3.1).
+    /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout
+    /// 1.0 §3.1).
     pub post_logout_redirect_uris: Vec<String>,
     /// The URL that gets a logout token when a session ends in which the client got ID tokens (OpenID Connect
     /// Back-Channel Logout 1.0 §2.2).
@@ -106,8 +106,8 @@ pub struct Client {
     pub first_party: bool,
     /// Whether a browser keeps the refresh tokens of the client in a cookie, out of reach of scripts.
     pub refresh_cookie: bool,
-    /// The time after a refresh in which the same refresh token gets the same successor again, while that is unused. In
-    /// whole seconds; zero if a refresh token is valid once.
+    /// The time after a refresh in which the same refresh token gets the same successor again, while that is
+    /// unused. In whole seconds; zero if a refresh token is valid once.
     #[serde(serialize_with = "duration::serialize_as_seconds")]
     #[schema(value_type = i64)]
     pub refresh_retry_window: Duration,
@@ -137,10 +137,12 @@ pub struct Client {
     /// The `token_endpoint_auth_method` that such a client registered (RFC 7591 §2).
     #[serde(skip)]
     pub token_endpoint_auth_method: Option<String>,
-    /// Whether such a client gets the claims about a user as a signed JWT, whatever it accepts (`userinfo_signed_response_alg`).
+    /// Whether such a client gets the claims about a user as a signed JWT, whatever it accepts
+    /// (`userinfo_signed_response_alg`).
     #[serde(skip)]
     pub signed_user_info: bool,
-    /// The time at which such a client changed its name, redirect URIs or keys. Earlier consents do not replace the consent page.
+    /// The time at which such a client changed its name, redirect URIs or keys. Earlier consents do not
+    /// replace the consent page.
     #[serde(skip)]
     pub identity_changed_at: Option<Timestamp>,
 }
@@ -201,14 +203,14 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     .map(|_| ())
 }
 
-/// Returns the client with this id and locks its row until the transaction ends, so that no other transaction changes the
-/// client or issues codes to it.
+/// Returns the client with this id and locks its row until the transaction ends, so that no other transaction
+/// changes the client or issues codes to it.
 pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
     Ok(fetch_optional!(tx.on(), Row, LOCK, id)?.map(Client::from))
 }
 
-/// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The origin and the time of
-/// the registration never change.
+/// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The
+/// origin and the time of the registration never change.
 pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     execute!(
         tx.on(),
@@ -251,8 +253,9 @@ pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
         .collect())
 }
 
-/// Returns the enabled clients that run in browsers: single-page apps, and native apps that registered themselves, some of which run
-/// in a browser. At most 10,000, those of administrators first, without those that were never used.
+/// Returns the enabled clients that run in browsers: single-page apps, and native apps that registered
+/// themselves, some of which run in a browser. At most 10,000, those of administrators first, without those
+/// that were never used.
 pub async fn browser_apps(db: &Db) -> Result<Vec<Client>, Error> {
     let rows = fetch_all!(db.reader(), Row, BROWSER_APPS)?;
     Ok(rows.into_iter().map(Client::from).collect())

@@ -17,8 +17,8 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the neighboring
-/// modules own.
+/// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the
+/// neighboring modules own.
 macro_rules! access {
     () => {
         "clients.name AS client_name, consents.scope, consents.granted_at,
@@ -29,9 +29,10 @@ macro_rules! access {
     };
 }
 
-/// The text of the statement that grants access. It locks the row until SET_SCOPE has stored the union, so that concurrent consents
-/// do not overwrite each other's scope. `$5` is the time of the client's last change, before which a consent does not count. A client that
-/// has changed since gives no row. `$lock` is a locking clause for the row of the client, or empty.
+/// The text of the statement that grants access. It locks the row until SET_SCOPE has stored the union, so
+/// that concurrent consents do not overwrite each other's scope. `$5` is the time of the client's last
+/// change, before which a consent does not count. A client that has changed since gives no row. `$lock` is a
+/// locking clause for the row of the client, or empty.
 macro_rules! upsert {
     ($lock:literal) => {
         concat!(
@@ -72,7 +73,8 @@ pub struct Access {
     pub scope: String,
     /// The time of the last consent.
     pub granted_at: Timestamp,
-    /// The time at which the app last obtained tokens. Absent if it never did, or if the record was deleted since.
+    /// The time at which the app last obtained tokens. Absent if it never did, or if the record was deleted
+    /// since.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub last_used_at: Option<Timestamp>,
@@ -90,8 +92,8 @@ pub struct ConnectedApp {
     pub access: Access,
 }
 
-/// Returns the scope that the user has granted to the client as it is now, which may be empty: a consent to a client that has changed
-/// its name, redirect URIs or keys since does not count.
+/// Returns the scope that the user has granted to the client as it is now, which may be empty: a consent to a
+/// client that has changed its name, redirect URIs or keys since does not count.
 pub async fn granted_scope(db: &Db, user_id: i64, client: &Client) -> Result<Scope, Error> {
     let row = fetch_optional!(
         db.reader(),
@@ -111,9 +113,10 @@ pub async fn granted_scope(db: &Db, user_id: i64, client: &Client) -> Result<Sco
         .unwrap_or_default())
 }
 
-/// Adds `scope` to the [granted scope](granted_scope) of the user for the client, and creates the consent if there is none. The client
-/// then counts as used. Returns the consent's id, or `None` if the client was deleted or has changed its name, redirect URIs or keys since it
-/// was read: the transaction must then be rolled back.
+/// Adds `scope` to the [granted scope](granted_scope) of the user for the client, and creates the consent if
+/// there is none. The client then counts as used. Returns the consent's id, or `None` if the client was
+/// deleted or has changed its name, redirect URIs or keys since it was read: the transaction must then be
+/// rolled back.
 pub async fn add_scope(
     tx: &mut Tx,
     user_id: i64,
@@ -142,8 +145,8 @@ pub async fn add_scope(
     Ok(Some(id))
 }
 
-/// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a refresh
-/// family that is created in this transaction cannot outlive the consent.
+/// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a
+/// refresh family that is created in this transaction cannot outlive the consent.
 pub async fn lock(tx: &mut Tx, user_id: i64, client_id: &str, id: &str) -> Result<bool, Error> {
     Ok(execute!(tx.on(), LOCK, user_id, client_id, id)? == 1)
 }
@@ -153,8 +156,8 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
 }
 
-/// Revokes a user's consent to a client, with the families that it began, in a transaction that this function commits. Returns
-/// whether there was a consent.
+/// Revokes a user's consent to a client, with the families that it began, in a transaction that this function
+/// commits. Returns whether there was a consent.
 pub async fn revoke(
     mut tx: Tx,
     identity: &Identity,
@@ -166,8 +169,9 @@ pub async fn revoke(
     end_access(tx, identity, deleted, context).await
 }
 
-/// Revokes the consent with this id and the user's refresh families with the client, in a transaction that this function
-/// commits. Authorization codes of the consent can no longer be exchanged. Returns whether there was a consent.
+/// Revokes the consent with this id and the user's refresh families with the client, in a transaction that
+/// this function commits. Authorization codes of the consent can no longer be exchanged. Returns whether
+/// there was a consent.
 pub(crate) async fn revoke_by_id(
     mut tx: Tx,
     identity: &Identity,
@@ -178,8 +182,8 @@ pub(crate) async fn revoke_by_id(
     end_access(tx, identity, deleted, context).await
 }
 
-/// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns whether
-/// there was a consent.
+/// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns
+/// whether there was a consent.
 async fn end_access(
     tx: Tx,
     identity: &Identity,

@@ -1,5 +1,5 @@
-//! The web origins of registered apps that run in browsers, cached in memory because almost every cross-origin request needs
-//! them.
+//! The web origins of registered apps that run in browsers, cached in memory because almost every
+//! cross-origin request needs them.
 
 use crate::grants::clients;
 use crate::grants::clients::{Client, registration};
@@ -56,9 +56,9 @@ impl Origins {
         }))
     }
 
-    /// Returns the party of `origin`, which has the form of an `Origin` header, or `None` if no app that runs in browsers has a
-    /// redirect URI with this origin. While another caller reads the origins, and if the database cannot be read, those of the previous
-    /// read apply.
+    /// Returns the party of `origin`, which has the form of an `Origin` header, or `None` if no app that runs
+    /// in browsers has a redirect URI with this origin. While another caller reads the origins, and if the
+    /// database cannot be read, those of the previous read apply.
     pub async fn party(&self, origin: &str) -> Option<Party> {
         if !self.is_fresh() {
             self.refresh().await;
@@ -66,7 +66,8 @@ impl Origins {
         lock(&self.0.cache).parties.get(origin).copied()
     }
 
-    /// Reads the origins, unless another caller does. The first read has no previous one, so that all callers wait for it.
+    /// Reads the origins, unless another caller does. The first read has no previous one, so that all callers
+    /// wait for it.
     async fn refresh(&self) {
         let is_first = lock(&self.0.cache).read_at.is_none();
         let reading = match is_first {

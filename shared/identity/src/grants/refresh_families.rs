@@ -1,6 +1,6 @@
-//! Refresh token families (RFC 9700 §4.14.2). The exchange of an authorization code or of a device code creates one row, which
-//! rotations update. The refresh tokens themselves are derived from the row (see `refresh_tokens` in `auth-server`). A family's
-//! id is the `grant_id` of its access tokens.
+//! Refresh token families (RFC 9700 §4.14.2). The exchange of an authorization code or of a device code
+//! creates one row, which rotations update. The refresh tokens themselves are derived from the row (see
+//! `refresh_tokens` in `auth-server`). A family's id is the `grant_id` of its access tokens.
 
 pub(crate) mod replacement;
 pub(crate) mod revocation;
@@ -21,8 +21,9 @@ use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
-/// The columns of [`Row`] in the statements on one table. They read the tables `users` and `clients` too, which other modules
-/// own: the role becomes a claim of the access token. A transaction that changes the role of a user also ends the user's epoch.
+/// The columns of [`Row`] in the statements on one table. They read the tables `users` and `clients` too,
+/// which other modules own: the role becomes a claim of the access token. A transaction that changes the role
+/// of a user also ends the user's epoch.
 macro_rules! columns {
     () => {
         "id, client_id, user_id, session_id, user_epoch, client_epoch, auth_time, amr, scope, generation, dpop_jkt,
@@ -30,8 +31,8 @@ macro_rules! columns {
     };
 }
 
-/// A condition on `refresh_families`: neither the family itself nor all tokens of its user or client have been revoked. The client
-/// may be deleted.
+/// A condition on `refresh_families`: neither the family itself nor all tokens of its user or client have
+/// been revoked. The client may be deleted.
 macro_rules! is_unrevoked {
     () => {
         "(refresh_families.revoked_at IS NULL
@@ -47,8 +48,8 @@ sql! {
                                             idle_expires_at, expires_at, auth_time, amr, user_epoch, client_epoch,
                                             dpop_jkt, redirect_uri)
               VALUES ($1, $2, $3, $4, $5, 1, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    // `end_reason` and `ended_at` mean something only if `is_revoked`. Only the latest end of the epochs of a user is stored, so those
-    // before it have no reason and no time.
+    // `end_reason` and `ended_at` mean something only if `is_revoked`. Only the latest end of the epochs of a
+    // user is stored, so those before it have no reason and no time.
     FIND = concat!(
         "SELECT ", columns!(), ", NOT ", is_unrevoked!(), " AS is_revoked,
                 COALESCE(revocation_reason,
@@ -85,7 +86,8 @@ pub struct NewFamily<'a> {
     pub scope: &'a str,
     /// The thumbprint of the key that the refresh tokens are bound to (RFC 9449 §5).
     pub dpop_jkt: Option<&'a str>,
-    /// The registered redirect URI with which the family begins, if the client describes itself by a document.
+    /// The registered redirect URI with which the family begins, if the client describes itself by a
+    /// document.
     pub redirect_uri: Option<&'a str>,
 }
 
@@ -191,7 +193,8 @@ struct CurrentRow {
     expires_at: Timestamp,
 }
 
-/// Inserts a family at generation 1. On PostgreSQL, the statement that claims a code inserts the family of the code itself.
+/// Inserts a family at generation 1. On PostgreSQL, the statement that claims a code inserts the family of
+/// the code itself.
 pub async fn create(
     tx: &mut Tx,
     new: NewFamily<'_>,
@@ -232,8 +235,8 @@ pub async fn find(db: &Db, id: &str) -> Result<Option<FoundFamily>, Error> {
     }))
 }
 
-/// Returns the refresh token of this generation of a family; `None` if it is not the current one, or if the family is revoked
-/// or expired.
+/// Returns the refresh token of this generation of a family; `None` if it is not the current one, or if the
+/// family is revoked or expired.
 pub async fn find_current(
     db: &Db,
     id: &str,

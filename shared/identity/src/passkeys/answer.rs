@@ -3,8 +3,8 @@
 use super::Error;
 use webauthn_rs::prelude::{PublicKeyCredential, RegisterPublicKeyCredential, WebauthnError};
 
-/// The largest sizes of the parts of an answer, in bytes. The library compares the keys of CBOR maps in a time that grows with the square
-/// of the size, before it verifies a signature.
+/// The largest sizes of the parts of an answer, in bytes. The library compares the keys of CBOR maps in a
+/// time that grows with the square of the size, before it verifies a signature.
 const MAX_CLIENT_DATA: usize = 4_096;
 const MAX_ATTESTATION: usize = 8_192;
 const MAX_AUTHENTICATOR_DATA: usize = 1_024;
@@ -19,7 +19,8 @@ pub struct Answer<'a> {
     pub browser_secret: &'a str,
     /// The state of the challenge.
     pub state: &'a str,
-    /// The credential from the browser's API, as JSON: `RegistrationResponseJSON` or `AuthenticationResponseJSON`.
+    /// The credential from the browser's API, as JSON: `RegistrationResponseJSON` or
+    /// `AuthenticationResponseJSON`.
     pub credential: &'a str,
 }
 

@@ -14,8 +14,8 @@ pub(super) struct Assertion {
 }
 
 impl Assertion {
-    /// Reads the answer to a challenge of a sign-in. Fails with [`Error::Stale`] if the challenge is not one of this installation and
-    /// browser, or has expired at `now`.
+    /// Reads the answer to a challenge of a sign-in. Fails with [`Error::Stale`] if the challenge is not one
+    /// of this installation and browser, or has expired at `now`.
     pub(super) fn read(key: &SealingKey, answer: Answer<'_>, now: Timestamp) -> Result<Self, Error> {
         let name = name_of(SIGN_IN, answer.browser_secret);
         let state: SignInState = sealed_state::open(key, &name, answer.state).ok_or(Error::Stale)?;

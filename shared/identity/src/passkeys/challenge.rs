@@ -18,7 +18,8 @@ pub(super) const SIGN_IN: &str = "sign-in with a passkey";
 /// A challenge, with which a browser asks an authenticator for an answer.
 #[derive(Debug)]
 pub struct Challenge {
-    /// The options for the browser's API, as JSON: `PublicKeyCredentialCreationOptionsJSON` or `PublicKeyCredentialRequestOptionsJSON`.
+    /// The options for the browser's API, as JSON: `PublicKeyCredentialCreationOptionsJSON` or
+    /// `PublicKeyCredentialRequestOptionsJSON`.
     pub options: String,
     /// The sealed state, which the browser sends back with the answer.
     pub state: Secret,

@@ -10,8 +10,9 @@ use audit::events::{Event, EventName};
 use audit::mail::Notice;
 use foundation::context::RequestContext;
 
-/// Returns a challenge for an authenticator that has none of the `existing` passkeys of the session's user, in the browser with this
-/// secret. Returns `None` if the user has 20 passkeys, because an authenticator would store one that cannot be added.
+/// Returns a challenge for an authenticator that has none of the `existing` passkeys of the session's user,
+/// in the browser with this secret. Returns `None` if the user has 20 passkeys, because an authenticator
+/// would store one that cannot be added.
 pub fn begin_enrollment(
     identity: &Identity,
     party: &RelyingParty,
@@ -30,10 +31,11 @@ pub fn begin_enrollment(
     Ok(Some(challenge))
 }
 
-/// Adds the passkey that answered a challenge of [`begin_enrollment`] to the account of the session's user, and mails the user a notice.
-/// Ends no session. Fails with [`credential_check::Error::SignInTooOld`] if the sign-in of the session is over ten minutes old, with
-/// [`Error::Stale`] if the challenge has expired or the user's sessions ended since, with [`Error::Refused`] if the answer is wrong, with
-/// [`Error::AlreadyAdded`] and with [`Error::TooMany`].
+/// Adds the passkey that answered a challenge of [`begin_enrollment`] to the account of the session's user,
+/// and mails the user a notice. Ends no session. Fails with [`credential_check::Error::SignInTooOld`] if the
+/// sign-in of the session is over ten minutes old, with [`Error::Stale`] if the challenge has expired or the
+/// user's sessions ended since, with [`Error::Refused`] if the answer is wrong, with [`Error::AlreadyAdded`]
+/// and with [`Error::TooMany`].
 pub async fn enroll(
     identity: &Identity,
     party: &RelyingParty,

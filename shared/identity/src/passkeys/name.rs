@@ -8,7 +8,8 @@ const MAX_NAME_LENGTH: usize = 64;
 const NAME_PATTERN: &str =
     r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
 
-/// The name by which a user tells passkeys apart: 1 to 64 characters without control characters, not only white space.
+/// The name by which a user tells passkeys apart: 1 to 64 characters without control characters, not only
+/// white space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
@@ -22,8 +23,8 @@ impl Name {
         &self.0
     }
 
-    /// Parses a name, without the white space around it. The error continues a sentence that begins with the field's name, such as
-    /// "is empty".
+    /// Parses a name, without the white space around it. The error continues a sentence that begins with the
+    /// field's name, such as "is empty".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         match text.chars().count() {

@@ -1,4 +1,5 @@
-//! The issuer as a relying party of Web Authentication (W3C, Level 3): its challenges, and the checks of the answers to them.
+//! The issuer as a relying party of Web Authentication (W3C, Level 3): its challenges, and the checks of the
+//! answers to them.
 
 use super::answer::check_credential_id;
 use super::assertion::Assertion;
@@ -33,22 +34,25 @@ pub struct EnrollingUser<'a> {
 #[derive(Serialize, Deserialize)]
 struct EnrollmentState {
     user_id: i64,
-    /// The epoch of the user. It ends with all sessions of the user, so that an answer from before adds nothing afterwards.
+    /// The epoch of the user. It ends with all sessions of the user, so that an answer from before adds
+    /// nothing afterwards.
     epoch: i64,
     challenged_at: Timestamp,
     registration: PasskeyRegistration,
 }
 
 impl RelyingParty {
-    /// Returns the relying party with this name. Its id is the host of the base URL, and it accepts no other origin than that of the
-    /// base URL. Returns `None` if the host is an IP address, which no passkey can belong to (Web Authentication §5.1.2).
+    /// Returns the relying party with this name. Its id is the host of the base URL, and it accepts no other
+    /// origin than that of the base URL. Returns `None` if the host is an IP address, which no passkey can
+    /// belong to (Web Authentication §5.1.2).
     pub fn new(name: &str, base_url: &Url) -> Option<Self> {
         let builder = WebauthnBuilder::new(base_url.domain()?, base_url).ok()?;
         builder.rp_name(name).timeout(LIFETIME).build().ok().map(Self)
     }
 
-    /// Returns a challenge for an authenticator that has none of the credentials with the ids `existing`, to make one that it finds without
-    /// the user's address. It is sealed under this key, and only the browser with this secret can answer it.
+    /// Returns a challenge for an authenticator that has none of the credentials with the ids `existing`, to
+    /// make one that it finds without the user's address. It is sealed under this key, and only the browser
+    /// with this secret can answer it.
     pub fn begin_enrollment(
         &self,
         (key, browser_secret): (&SealingKey, &str),
@@ -77,9 +81,10 @@ impl RelyingParty {
         })
     }
 
-    /// Verifies the answer to a challenge for this user (Web Authentication §7.1). Returns the new credential and the time of the challenge.
-    /// Fails with [`Error::Stale`] if the challenge is not one of this installation, browser and epoch of the user, or has expired at `now`;
-    /// with [`Error::TooLarge`]; and with [`Error::Refused`].
+    /// Verifies the answer to a challenge for this user (Web Authentication §7.1). Returns the new credential
+    /// and the time of the challenge. Fails with [`Error::Stale`] if the challenge is not one of this
+    /// installation, browser and epoch of the user, or has expired at `now`; with [`Error::TooLarge`]; and
+    /// with [`Error::Refused`].
     pub fn finish_enrollment(
         &self,
         key: &SealingKey,
@@ -101,8 +106,8 @@ impl RelyingParty {
         Ok((without_attestation(passkey), state.challenged_at))
     }
 
-    /// Returns a challenge for any authenticator with a passkey of this relying party, sealed under this key. Only the browser with this
-    /// secret can answer it.
+    /// Returns a challenge for any authenticator with a passkey of this relying party, sealed under this key.
+    /// Only the browser with this secret can answer it.
     pub fn begin_sign_in(
         &self,
         key: &SealingKey,
@@ -120,7 +125,8 @@ impl RelyingParty {
         })
     }
 
-    /// Verifies the signature, the origin and the flags of an assertion with the stored credential of this user.
+    /// Verifies the signature, the origin and the flags of an assertion with the stored credential of this
+    /// user.
     pub(super) fn verify(
         &self,
         assertion: Assertion,
@@ -140,14 +146,16 @@ impl RelyingParty {
     }
 }
 
-/// Returns a credential without the statement about its authenticator, which was not asked for and is not verified.
+/// Returns a credential without the statement about its authenticator, which was not asked for and is not
+/// verified.
 fn without_attestation(passkey: Credential) -> Credential {
     let mut credential = webauthn_rs::prelude::Credential::from(passkey);
     credential.attestation = ParsedAttestation::default();
     credential.into()
 }
 
-/// Returns the user handle that authenticators store and return (Web Authentication §5.4.3): the id of the user, which apps know as `sub`.
+/// Returns the user handle that authenticators store and return (Web Authentication §5.4.3): the id of the
+/// user, which apps know as `sub`.
 const fn user_handle(user_id: i64) -> Uuid {
     Uuid::from_u64_pair(0, user_id.cast_unsigned())
 }

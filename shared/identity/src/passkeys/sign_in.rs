@@ -21,11 +21,12 @@ const PER_ACCOUNT: Window = Window {
     rule: Rule::Throttle,
 };
 
-/// Signs in with the passkey that answered a challenge of [`RelyingParty::begin_sign_in`]. `former` is the `sid` of the browser's previous
-/// session, as for [`login`](crate::login::login). The authenticator has verified the user, so that neither the password nor a code is
-/// required, and a lockout of the password does not apply: a signature cannot be guessed. Fails with [`Error::Stale`] if the challenge has
-/// expired or was answered before, with [`Error::Unknown`] or [`Error::Refused`] if the passkey does not sign in to an enabled account, and
-/// with [`credential_check::Error::Locked`] for an account with too many such sign-ins.
+/// Signs in with the passkey that answered a challenge of [`RelyingParty::begin_sign_in`]. `former` is the
+/// `sid` of the browser's previous session, as for [`login`](crate::login::login). The authenticator has
+/// verified the user, so that neither the password nor a code is required, and a lockout of the password does
+/// not apply: a signature cannot be guessed. Fails with [`Error::Stale`] if the challenge has expired or was
+/// answered before, with [`Error::Unknown`] or [`Error::Refused`] if the passkey does not sign in to an
+/// enabled account, and with [`credential_check::Error::Locked`] for an account with too many such sign-ins.
 pub async fn sign_in(
     identity: &Identity,
     party: &RelyingParty,
@@ -64,8 +65,9 @@ async fn accept(
     Ok(begin_session(identity, tx, user, methods, former, context).await?)
 }
 
-/// Fails with [`credential_check::Error::Locked`] if the account has had too many sign-ins with passkeys. A program that holds a key signs in as fast as
-/// it likes, and each sign-in writes rows that are kept for a year.
+/// Fails with [`credential_check::Error::Locked`] if the account has had too many sign-ins with passkeys. A
+/// program that holds a key signs in as fast as it likes, and each sign-in writes rows that are kept for a
+/// year.
 async fn require_room(identity: &Identity, stored: &Stored, context: &RequestContext) -> Result<(), Error> {
     let count = Count {
         key: format!("passkey sign-ins of {}", stored.user_id),
@@ -81,7 +83,8 @@ async fn require_room(identity: &Identity, stored: &Stored, context: &RequestCon
     }
 }
 
-/// Records that an answer signed nobody in. A counter that did not grow shows that the key was copied (Web Authentication §6.1.1).
+/// Records that an answer signed nobody in. A counter that did not grow shows that the key was copied (Web
+/// Authentication §6.1.1).
 async fn record_failure(
     identity: &Identity,
     stored: Option<&Stored>,
@@ -105,7 +108,8 @@ async fn record_failure(
     identity.events.record(event, account, context).await;
 }
 
-/// Verifies an assertion, and returns the credential with the counter and the backup state that the authenticator sent.
+/// Verifies an assertion, and returns the credential with the counter and the backup state that the
+/// authenticator sent.
 fn verify(party: &RelyingParty, assertion: Assertion, stored: &Stored) -> Result<Credential, Error> {
     let mut credential: Credential = serde_json::from_str(&stored.credential)?;
     let result = party.verify(assertion, stored.user_id, &credential)?;

@@ -1,9 +1,10 @@
-//! The block list of passwords (NIST SP 800-63B §3.1.1.2): common ones, sequences and repetitions of characters, and
-//! words that an attacker would guess for this account.
+//! The block list of passwords (NIST SP 800-63B §3.1.1.2): common ones, sequences and repetitions of
+//! characters, and words that an attacker would guess for this account.
 //!
-//! `common.txt` holds the passwords of at least five characters of the list that zxcvbn uses, in lower case and sorted
-//! by their bytes. That list has the 30,000 most frequent of ten million leaked passwords, which Mark Burnett
-//! published. It is Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., under the MIT License.
+//! `common.txt` holds the passwords of at least five characters of the list that zxcvbn uses, in lower case
+//! and sorted by their bytes. That list has the 30,000 most frequent of ten million leaked passwords, which
+//! Mark Burnett published. It is Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc., under the MIT
+//! License.
 
 use super::PasswordFlaw;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 const LIST: &str = include_str!("common.txt");
 /// The name of this product, which is easy to guess.
 const PRODUCT: &str = "latchkey";
-/// The largest number of digits and signs at the ends of a listed word that do not make it a good password, in
-/// characters.
+/// The largest number of digits and signs at the ends of a listed word that do not make it a good password,
+/// in characters.
 const MAX_ADDED: usize = 4;
 /// The largest number of characters of a password that is compared. A longer one counts as uncommon.
 const MAX_COMPARED: usize = 40;
@@ -33,9 +34,10 @@ impl BlockList {
         }
     }
 
-    /// Returns why a password is refused for the account with this e-mail, which is empty if it is unknown. Upper
-    /// and lower case count as equal, and so do a word and the same word between up to [`MAX_ADDED`] digits and signs.
-    /// The time grows with the length of the password and with the logarithm of that of the list.
+    /// Returns why a password is refused for the account with this e-mail, which is empty if it is unknown.
+    /// Upper and lower case count as equal, and so do a word and the same word between up to [`MAX_ADDED`]
+    /// digits and signs. The time grows with the length of the password and with the logarithm of that of the
+    /// list.
     pub(super) fn flaw(&self, password: &str, email: &str) -> Option<PasswordFlaw> {
         if password.chars().count() > MAX_COMPARED {
             return None;
@@ -56,8 +58,8 @@ impl BlockList {
     }
 }
 
-/// Returns the password, the password without the digits and signs at its end, and without those at both ends, as far
-/// as they are at most [`MAX_ADDED`].
+/// Returns the password, the password without the digits and signs at its end, and without those at both
+/// ends, as far as they are at most [`MAX_ADDED`].
 fn words_of(password: &str) -> Vec<&str> {
     let is_added = |char: char| !char.is_alphabetic();
     let length = password.chars().count();

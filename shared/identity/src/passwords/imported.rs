@@ -1,10 +1,12 @@
-//! bcrypt hashes that were imported from another service. The right password at a sign-in replaces them by Argon2id hashes.
+//! bcrypt hashes that were imported from another service. The right password at a sign-in replaces them by
+//! Argon2id hashes.
 
 use argon2::password_hash::{Error, Result};
 use bcrypt::HashParts;
 use foundation::secret::Secret;
 
-/// The highest accepted cost. Each step doubles the time, and a hash of cost 14 occupies a permit for about a second.
+/// The highest accepted cost. Each step doubles the time, and a hash of cost 14 occupies a permit for about a
+/// second.
 const MAX_COST: u32 = 14;
 /// The number of bytes of a password that bcrypt reads.
 pub(super) const MAX_BYTES: usize = 72;
@@ -39,8 +41,8 @@ pub(super) fn compute(password: &str, cost: u32, salt: [u8; 16]) -> Result<()> {
     computed.map(drop).map_err(|_| Error::Algorithm)
 }
 
-/// Returns whether the password matches the stored bcrypt hash; bcrypt reads the first [`MAX_BYTES`] of a password only.
-/// Fails if the hash is malformed or its cost is out of range.
+/// Returns whether the password matches the stored bcrypt hash; bcrypt reads the first [`MAX_BYTES`] of a
+/// password only. Fails if the hash is malformed or its cost is out of range.
 pub(super) fn verify(password: &str, stored: &str) -> Result<bool> {
     let stored = parse_imported_hash(stored).map_err(|_| Error::Algorithm)?;
     bcrypt::verify(password, stored.expose()).map_err(|_| Error::Algorithm)

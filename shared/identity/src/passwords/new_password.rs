@@ -8,8 +8,8 @@ use foundation::secret::Secret;
 pub enum NewPassword {
     /// A given password.
     Chosen(Password),
-    /// The bcrypt hash of a password of another service, as [`parse_imported_hash`](super::parse_imported_hash)
-    /// returned it.
+    /// The bcrypt hash of a password of another service, as
+    /// [`parse_imported_hash`](super::parse_imported_hash) returned it.
     Imported(Secret),
     /// An initial password to generate, which the user must replace at the first sign-in.
     Generated,
@@ -47,8 +47,8 @@ impl NewPassword {
 }
 
 impl Passwords {
-    /// Generates an initial password, which the user must replace at the first sign-in. Returns its hash and the
-    /// password.
+    /// Generates an initial password, which the user must replace at the first sign-in. Returns its hash and
+    /// the password.
     pub async fn generate(&self) -> Result<(HashedPassword, Secret), Error> {
         let mut text = foundation::random::id();
         while text.len() < self.min_length {

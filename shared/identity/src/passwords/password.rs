@@ -12,7 +12,8 @@ foundation::schema! {
 #[derive(Clone)]
 pub struct Password(pub(super) String);
 
-/// The reason why a text is not acceptable as a password. Displayed as the end of a sentence that begins with "The password".
+/// The reason why a text is not acceptable as a password. Displayed as the end of a sentence that begins with
+/// "The password".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PasswordFlaw {
     /// It has more than [`MAX_LENGTH`] characters.
@@ -38,8 +39,8 @@ pub enum PasswordFlaw {
 impl Password {
     /// Parses a password of at most [`MAX_LENGTH`] characters, without the rules for new passwords.
     pub fn parse(text: &str) -> Result<Self, PasswordFlaw> {
-        // An NFC character decomposes into at most four characters of at most four bytes. This cheap check avoids
-        // normalizing megabytes.
+        // An NFC character decomposes into at most four characters of at most four bytes. This cheap check
+        // avoids normalizing megabytes.
         if text.len() > 4 * 4 * MAX_LENGTH {
             return Err(PasswordFlaw::TooLong);
         }

@@ -1,5 +1,5 @@
-//! The threads that hash passwords. They have a low priority, so that a flood of sign-ins leaves most of the processor time to
-//! other requests.
+//! The threads that hash passwords. They have a low priority, so that a flood of sign-ins leaves most of the
+//! processor time to other requests.
 
 use argon2::Block;
 use foundation::sync::lock;
@@ -12,13 +12,13 @@ use tokio::sync::OwnedSemaphorePermit;
 
 /// The time after which a thread without work ends and returns its memory to the system.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(3);
-/// The least capacity of a buffer, in blocks of 1 KiB. Above 32 MiB, glibc gives a freed buffer back to the system at once;
-/// it would keep a smaller one. Blocks that no hash uses take no memory.
+/// The least capacity of a buffer, in blocks of 1 KiB. Above 32 MiB, glibc gives a freed buffer back to the
+/// system at once; it would keep a smaller one. Blocks that no hash uses take no memory.
 const BUFFER_CAPACITY: usize = 33 * 1024;
 /// The name of the threads.
 const NAME: &str = "password-hash";
-/// The nice value of the threads: about a third of the weight of the threads that serve requests. With the highest value,
-/// sign-ins would time out while other requests use all processors.
+/// The nice value of the threads: about a third of the weight of the threads that serve requests. With the
+/// highest value, sign-ins would time out while other requests use all processors.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 5;
 
@@ -45,7 +45,8 @@ struct Job {
 }
 
 impl HashingThreads {
-    /// Runs `work` on the thread that was used last, or on a new one if none is idle. Fails if no thread can be started.
+    /// Runs `work` on the thread that was used last, or on a new one if none is idle. Fails if no thread can
+    /// be started.
     pub(super) fn run(&self, work: Work, permit: OwnedSemaphorePermit) -> io::Result<()> {
         let idle = lock(&self.idle).pop();
         let thread = idle.map_or_else(|| self.start(), Ok)?;

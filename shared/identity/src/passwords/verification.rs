@@ -1,5 +1,5 @@
-//! The hash computations of a verification. All verifications cost the same, whatever hash is stored and even if none
-//! is, so that the time of a response tells nobody which addresses have accounts.
+//! The hash computations of a verification. All verifications cost the same, whatever hash is stored and even
+//! if none is, so that the time of a response tells nobody which addresses have accounts.
 
 use super::{Password, compute, imported};
 use argon2::password_hash::phc::PasswordHash;
@@ -33,10 +33,10 @@ enum StoredHash<'a> {
 }
 
 impl<'a> Verification<'a> {
-    /// Plans the verification against `stored`, which is `None` if there is no account. Its computations take as much
-    /// time as one Argon2id hash of the `current` parameters, and one bcrypt hash of the cost `imported_cost` if there
-    /// are imported hashes, whose highest cost this is. A stored hash of higher cost than these takes longer. Fails if
-    /// `stored` is malformed.
+    /// Plans the verification against `stored`, which is `None` if there is no account. Its computations take
+    /// as much time as one Argon2id hash of the `current` parameters, and one bcrypt hash of the cost
+    /// `imported_cost` if there are imported hashes, whose highest cost this is. A stored hash of higher cost
+    /// than these takes longer. Fails if `stored` is malformed.
     pub(super) fn plan(
         stored: Option<&'a str>,
         current: &Params,
@@ -78,8 +78,8 @@ impl<'a> Verification<'a> {
 }
 
 impl Computation {
-    /// Computes a hash of the password and discards it. Each has a new salt, because the order in which Argon2id reads
-    /// its memory depends on the salt, and with it the time that a hash takes.
+    /// Computes a hash of the password and discards it. Each has a new salt, because the order in which
+    /// Argon2id reads its memory depends on the salt, and with it the time that a hash takes.
     fn run(&self, password: &Password, memory: &mut Vec<Block>) -> Result<()> {
         let salt: [u8; 16] = foundation::random::bytes();
         match self {
@@ -105,8 +105,8 @@ fn parse(stored: &str) -> Result<StoredHash<'_>> {
     Ok(StoredHash::Argon2id(Box::new(stored), params))
 }
 
-/// Returns what a hash with the parameters `own` lacks to the work of one with the `current` parameters: the blocks of
-/// memory that are computed, in as many passes.
+/// Returns what a hash with the parameters `own` lacks to the work of one with the `current` parameters: the
+/// blocks of memory that are computed, in as many passes.
 fn rest_of_argon2id(own: &Params, current: &Params) -> Result<Vec<Computation>> {
     let blocks = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());
     let missing = blocks(current).saturating_sub(blocks(own));

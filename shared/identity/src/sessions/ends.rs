@@ -1,4 +1,5 @@
-//! The ends of sessions: one, the others of a user, or all of them. Their reasons are kept for the browsers that had them.
+//! The ends of sessions: one, the others of a user, or all of them. Their reasons are kept for the browsers
+//! that had them.
 
 use super::Session;
 use crate::end_reason::EndReason;
@@ -12,8 +13,9 @@ use foundation::secret::Secret;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
 
-/// Returns the columns of `ended_sessions` for sessions that end at the time `$2`, for the reason `$1`. If all sessions of a user end, the
-/// one with the id `$4`, if it is not null, has another reason: the user made the change in it.
+/// Returns the columns of `ended_sessions` for sessions that end at the time `$2`, for the reason `$1`. If
+/// all sessions of a user end, the one with the id `$4`, if it is not null, has another reason: the user made
+/// the change in it.
 macro_rules! kept_columns {
     (one) => {
         "sid_hash, CAST($1 AS TEXT), CAST($2 AS BIGINT), expires_at"
@@ -23,8 +25,8 @@ macro_rules! kept_columns {
     };
 }
 
-/// Returns the text of the statement that deletes the sessions with this condition on PostgreSQL, and keeps the columns of one
-/// or of all.
+/// Returns the text of the statement that deletes the sessions with this condition on PostgreSQL, and keeps
+/// the columns of one or of all.
 macro_rules! end_on_postgres {
     ($ended:ident, $condition:literal) => {
         concat!(
@@ -40,8 +42,9 @@ macro_rules! end_on_postgres {
     };
 }
 
-/// Returns the text of the statement that keeps the same columns on SQLite. The deletion follows in the same transaction, which excludes
-/// all other writers. It has the same parameters, and uses only those of the condition.
+/// Returns the text of the statement that keeps the same columns on SQLite. The deletion follows in the same
+/// transaction, which excludes all other writers. It has the same parameters, and uses only those of the
+/// condition.
 macro_rules! keep_reason_on_sqlite {
     ($ended:ident, $condition:literal) => {
         concat!(
@@ -60,8 +63,8 @@ sql! {
     END_ALL_POSTGRES = end_on_postgres!(all, "user_id = $3");
     KEEP_REASON_OF_ALL_SQLITE = keep_reason_on_sqlite!(all, "user_id = $3");
     DELETE_ALL_SQLITE = "DELETE FROM sessions WHERE user_id = $3 RETURNING id";
-    // The caller found no live session, so one that is stored within its lifetime was unused for too long. One whose lifetime is over is
-    // stored until the next deletion of expired rows.
+    // The caller found no live session, so one that is stored within its lifetime was unused for too long.
+    // One whose lifetime is over is stored until the next deletion of expired rows.
     FIND_END = "SELECT reason, ended_at FROM ended_sessions WHERE sid_hash = $1 AND expires_at > $2
                 UNION ALL
                 SELECT CASE WHEN expires_at > $2 THEN 'unused' ELSE 'expired' END,
@@ -75,8 +78,8 @@ sql! {
               ORDER BY last_seen_at DESC, id DESC LIMIT 1000000 OFFSET $3";
 }
 
-/// Ends the session with this `sid` and returns its id, if there is one. Keeps no reason, because another session takes its place in the
-/// browser. The caller revokes the refresh families.
+/// Ends the session with this `sid` and returns its id, if there is one. Keeps no reason, because another
+/// session takes its place in the browser. The caller revokes the refresh families.
 pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Option<i64>, Error> {
     let Some((id,)) = fetch_optional!(tx.on(), (i64,), DELETE_BY_SID, sid.hash())? else {
         return Ok(None);
@@ -85,8 +88,9 @@ pub async fn end_by_sid(tx: &mut Tx, sid: &Secret, now: Timestamp) -> Result<Opt
     Ok(Some(id))
 }
 
-/// Ends the session with this id. Keeps no reason, because the user signs out in its browser. The caller revokes the refresh families. If
-/// a concurrent request ended the session first, its clients get no second notice.
+/// Ends the session with this id. Keeps no reason, because the user signs out in its browser. The caller
+/// revokes the refresh families. If a concurrent request ended the session first, its clients get no second
+/// notice.
 pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     match execute!(tx.on(), DELETE, id)? {
         0 => Ok(()),
@@ -94,8 +98,9 @@ pub async fn end(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     }
 }
 
-/// Ends all sessions of a user, for this reason, except the session `kept` and the `others` most recently used ones. Revokes the refresh
-/// families of first-party clients that were created in them. Records an event for each.
+/// Ends all sessions of a user, for this reason, except the session `kept` and the `others` most recently
+/// used ones. Revokes the refresh families of first-party clients that were created in them. Records an event
+/// for each.
 pub(super) async fn end_others(
     tx: &mut RevokingTx,
     user_id: i64,
@@ -113,8 +118,9 @@ pub(super) async fn end_others(
     Ok(())
 }
 
-/// Ends a session of a user for this reason, in a transaction that this function commits, and revokes the refresh families of first-party
-/// clients that were created in it. Returns whether the user has a session with this id.
+/// Ends a session of a user for this reason, in a transaction that this function commits, and revokes the
+/// refresh families of first-party clients that were created in it. Returns whether the user has a session
+/// with this id.
 pub async fn revoke(
     tx: Tx,
     revocations: &RevocationMirror,
@@ -146,8 +152,8 @@ pub async fn revoke_own(
     revoke(tx, revocations, session.user.id, id, reason, context).await
 }
 
-/// Ends all sessions of the user of `session` but that one, in a transaction that this function commits, and revokes the refresh families of
-/// first-party clients that were created in them.
+/// Ends all sessions of the user of `session` but that one, in a transaction that this function commits, and
+/// revokes the refresh families of first-party clients that were created in them.
 pub async fn revoke_others(
     tx: Tx,
     revocations: &RevocationMirror,
@@ -160,8 +166,8 @@ pub async fn revoke_others(
     tx.commit().await
 }
 
-/// Ends a session of a user for this reason, and revokes the refresh families of first-party clients that were created in it. Records an
-/// event. Returns whether the user has a session with this id.
+/// Ends a session of a user for this reason, and revokes the refresh families of first-party clients that
+/// were created in it. Records an event. Returns whether the user has a session with this id.
 async fn end_one(
     tx: &mut RevokingTx,
     user_id: i64,
@@ -189,8 +195,8 @@ async fn end_one(
     Ok(true)
 }
 
-/// Ends every session of a user for this reason. The session with the id `changed_in`, in which the user made the change, ends for the reason
-/// [`EndReason::ChangedHere`]. The caller revokes the refresh families.
+/// Ends every session of a user for this reason. The session with the id `changed_in`, in which the user made
+/// the change, ends for the reason [`EndReason::ChangedHere`]. The caller revokes the refresh families.
 pub async fn end_all(
     tx: &mut Tx,
     user_id: i64,
@@ -206,14 +212,16 @@ pub async fn end_all(
     if let Some(keep) = keep {
         execute!(tx.on(), keep, reason, now, user_id, changed_in)?;
     }
-    // The notices come second: the deletion waits for the code exchanges that hold a session, whose families they need.
+    // The notices come second: the deletion waits for the code exchanges that hold a session, whose families
+    // they need.
     let ended = fetch_all!(tx.on(), (i64,), end, reason, now, user_id, changed_in)?;
     let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
     logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
 }
 
-/// Returns why and when the session with this `sid` ended, for a browser that has no live session. Returns `None` if its lifetime has been
-/// over for more than a minute or so, or if the browser ended it itself, by a sign-out or another sign-in.
+/// Returns why and when the session with this `sid` ended, for a browser that has no live session. Returns
+/// `None` if its lifetime has been over for more than a minute or so, or if the browser ended it itself, by a
+/// sign-out or another sign-in.
 pub async fn find_end(
     db: &Db,
     sid: &Secret,

@@ -105,8 +105,8 @@ impl HasCursor for UserSession {
     }
 }
 
-/// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session` as the
-/// current one.
+/// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session`
+/// as the current one.
 pub async fn list(
     db: &Db,
     session: &Session,
@@ -116,7 +116,8 @@ pub async fn list(
     list_of_user(db, session.user.id, session, lifetimes, now).await
 }
 
-/// Returns the live sessions of any user as [`list`] does, for the user of `session`, which is marked if it is one of them.
+/// Returns the live sessions of any user as [`list`] does, for the user of `session`, which is marked if it
+/// is one of them.
 pub async fn list_of_user(
     db: &Db,
     user_id: i64,
@@ -136,7 +137,8 @@ pub async fn list_of_user(
     )
 }
 
-/// Returns the requested page of the live sessions, of this user or else of all users, the newest first by default.
+/// Returns the requested page of the live sessions, of this user or else of all users, the newest first by
+/// default.
 pub async fn page(
     db: &Db,
     query: &ListQuery,
@@ -165,8 +167,8 @@ async fn fetch_page(db: &Db, sql: String, values: [Option<i64>; 4]) -> Result<Ve
     fetch_all_with!(db.reader(), UserSession, AssertSqlSafe(sql), values)
 }
 
-/// Returns the text of the statement for a page. Its parameters are the anchor, the times of the last use and of the end after
-/// which sessions are live, and the user, as far as there are any.
+/// Returns the text of the statement for a page. Its parameters are the anchor, the times of the last use and
+/// of the end after which sessions are live, and the user, as far as there are any.
 fn page_sql(slice: PageSlice, is_of_user: bool) -> String {
     let slice_of_list = match is_of_user {
         true => format!(" AND {}", slice.of_equal("user_id", &slice.parameter(3))),

@@ -10,8 +10,8 @@ use url::Url;
 /// The limits of failed sign-ins, and the captcha.
 #[derive(Args, Clone, Debug)]
 pub struct SignInSettings {
-    /// The largest number of failed sign-ins to one account from all addresses, per hour. Networks from which the user
-    /// signed in during the last 90 days are exempt.
+    /// The largest number of failed sign-ins to one account from all addresses, per hour. Networks from which
+    /// the user signed in during the last 90 days are exempt.
     #[arg(long, env = "LATCHKEY_LOGIN_FAILURES_ACCOUNT", global = true, default_value_t = 100, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..=10_000))]
     pub login_failures_account: usize,
@@ -21,8 +21,8 @@ pub struct SignInSettings {
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..=10_000))]
     pub login_failures_address: usize,
 
-    /// The `siteverify` URL of the captcha service; a captcha is required after repeated failures [default: no
-    /// captcha].
+    /// The `siteverify` URL of the captcha service; a captcha is required after repeated failures [default:
+    /// no captcha].
     #[arg(long, env = "LATCHKEY_CAPTCHA_VERIFY_URL", global = true, value_name = "URL")]
     pub captcha_verify_url: Option<Url>,
 
@@ -64,8 +64,9 @@ impl SignInSettings {
         }
     }
 
-    /// Returns the captcha, if one is configured. Fails if only some of its settings are set, if the secret cannot be
-    /// read, if a URL is neither https nor http on a loopback host, or if the HTTP client cannot be built.
+    /// Returns the captcha, if one is configured. Fails if only some of its settings are set, if the secret
+    /// cannot be read, if a URL is neither https nor http on a loopback host, or if the HTTP client cannot be
+    /// built.
     pub fn captcha(&self) -> Result<Option<Captcha>, InvalidSetting> {
         let secret = read_secret(
             "CAPTCHA_SECRET",

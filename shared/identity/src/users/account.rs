@@ -8,8 +8,8 @@ use storage::db::{Db, Error};
 use storage::{fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`AccountRow`]. They read the tables `totp` and `passkeys` too, which other modules own, so that
-/// `GET /me` takes one round trip.
+/// The columns of [`AccountRow`]. They read the tables `totp` and `passkeys` too, which other modules own, so
+/// that `GET /me` takes one round trip.
 macro_rules! columns {
     () => {
         "id, email, email_verified, role, created_at, updated_at, disabled_at,

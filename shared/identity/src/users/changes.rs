@@ -18,8 +18,9 @@ macro_rules! not_the_last_administrator {
     };
 }
 
-/// Returns the active administrator `$1`, and all active administrators if the user `$2` is one. The order lets concurrent
-/// transactions lock their rows without a deadlock. `$lock` is empty for SQLite, which has no row locks and one writer.
+/// Returns the active administrator `$1`, and all active administrators if the user `$2` is one. The order
+/// lets concurrent transactions lock their rows without a deadlock. `$lock` is empty for SQLite, which has no
+/// row locks and one writer.
 macro_rules! lock_administrators {
     ($lock:literal) => {
         concat!(
@@ -54,7 +55,8 @@ sql! {
     UNLOCK = "UPDATE users SET unlocked_at = $2 WHERE id = $1 AND deleted_at IS NULL";
     LOCK_TO_DELETE_SQLITE = "SELECT id FROM users WHERE id = $1";
     LOCK_TO_DELETE_POSTGRES = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
-    // Frees the address for another account. The replacement contains no `@`, so no address has it as its key.
+    // Frees the address for another account. The replacement contains no `@`, so no address has it as its
+    // key.
     ANONYMIZE = concat!(
         "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = NULL,
                 password_change_required = FALSE, updated_at = $3, disabled_at = $3
@@ -63,21 +65,22 @@ sql! {
     MARK_DELETED = "UPDATE users SET deleted_at = $2 WHERE id = $1";
 }
 
-/// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled already, is
-/// the last active administrator or does not exist. The caller has called [`lock_administrators()`], and ends the user's sessions
-/// and tokens.
+/// Disables a user and returns the changed account. Returns `None`, without effect, if the user is disabled
+/// already, is the last active administrator or does not exist. The caller has called
+/// [`lock_administrators()`], and ends the user's sessions and tokens.
 pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<Option<Account>, Error> {
     Ok(fetch_optional!(tx.on(), AccountRow, DISABLE, id, now)?.map(Account::from))
 }
 
-/// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not disabled,
-/// does not exist or was deleted.
+/// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not
+/// disabled, does not exist or was deleted.
 pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<Option<Account>, Error> {
     Ok(fetch_optional!(tx.on(), AccountRow, ENABLE, id)?.map(Account::from))
 }
 
-/// Sets a user's role and returns the changed account. Returns `None`, without effect, if the last active administrator
-/// would lose the role, or if the user was deleted. The caller has called [`lock_administrators()`].
+/// Sets a user's role and returns the changed account. Returns `None`, without effect, if the last active
+/// administrator would lose the role, or if the user was deleted. The caller has called
+/// [`lock_administrators()`].
 pub(crate) async fn set_role(
     tx: &mut Tx,
     id: i64,
@@ -93,16 +96,16 @@ pub(crate) async fn lock(tx: &mut Tx, id: i64) -> Result<(), Error> {
     execute!(tx.on(), LOCK, id).map(|_| ())
 }
 
-/// Begins the next epoch of a user, and returns the one that ended for this reason, whose tokens the caller revokes. Every sign-in
-/// and credential change of the user that is in progress then fails, because it verified the credentials in that epoch. Locks the
-/// user's row until the transaction ends.
+/// Begins the next epoch of a user, and returns the one that ended for this reason, whose tokens the caller
+/// revokes. Every sign-in and credential change of the user that is in progress then fails, because it
+/// verified the credentials in that epoch. Locks the user's row until the transaction ends.
 pub(crate) async fn end_epoch(tx: &mut Tx, id: i64, reason: EndReason, now: Timestamp) -> Result<i64, Error> {
     let (ended,) = fetch_one!(tx.on(), (i64,), END_EPOCH, id, reason.as_str(), now)?;
     Ok(ended)
 }
 
-/// Replaces a password without verifying the current one and returns the changed account. Returns `None`, without
-/// effect, if the user does not exist or was deleted. The caller signs the user out everywhere.
+/// Replaces a password without verifying the current one and returns the changed account. Returns `None`,
+/// without effect, if the user does not exist or was deleted. The caller signs the user out everywhere.
 pub(crate) async fn replace_password(
     tx: &mut Tx,
     id: i64,
@@ -122,15 +125,16 @@ pub(crate) async fn replace_password(
     Ok(row.map(Account::from))
 }
 
-/// Clears the failed sign-ins of a user. Returns false, without effect, if the user does not exist or was deleted.
+/// Clears the failed sign-ins of a user. Returns false, without effect, if the user does not exist or was
+/// deleted.
 pub(crate) async fn unlock(tx: &mut Tx, id: i64, now: Timestamp) -> Result<bool, Error> {
     Ok(execute!(tx.on(), UNLOCK, id, now)? == 1)
 }
 
-/// Disables a user and anonymizes their row, which remains because other tables refer to it. Returns false, without
-/// effect, if the credentials are no longer the verified ones or if the user is the last active administrator. No other
-/// transaction records a security event of the user until this one ends. The caller signs the user out everywhere and
-/// then calls [`mark_deleted`].
+/// Disables a user and anonymizes their row, which remains because other tables refer to it. Returns false,
+/// without effect, if the credentials are no longer the verified ones or if the user is the last active
+/// administrator. No other transaction records a security event of the user until this one ends. The caller
+/// signs the user out everywhere and then calls [`mark_deleted`].
 pub(crate) async fn anonymize(
     tx: &mut Tx,
     verified: &StoredCredentials,
@@ -142,15 +146,16 @@ pub(crate) async fn anonymize(
     Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.epoch, now)? == 1)
 }
 
-/// Marks an anonymized user as deleted. The security events that are recorded after this do not name the user.
+/// Marks an anonymized user as deleted. The security events that are recorded after this do not name the
+/// user.
 pub(crate) async fn mark_deleted(tx: &mut Tx, id: i64, now: Timestamp) -> Result<(), Error> {
     execute!(tx.on(), MARK_DELETED, id, now).map(|_| ())
 }
 
-/// Locks the row of `caller` and, if the user `changed` is an administrator, those of all active administrators, until the
-/// transaction ends. Concurrent demotions then run one after the other, and each sees the result of the previous one. Returns
-/// whether `caller` is an active administrator and still in the epoch in which the session or the access token began, and true
-/// without a caller.
+/// Locks the row of `caller` and, if the user `changed` is an administrator, those of all active
+/// administrators, until the transaction ends. Concurrent demotions then run one after the other, and each
+/// sees the result of the previous one. Returns whether `caller` is an active administrator and still in the
+/// epoch in which the session or the access token began, and true without a caller.
 pub(crate) async fn lock_administrators(
     tx: &mut Tx,
     caller: Option<Administrator>,

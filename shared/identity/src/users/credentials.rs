@@ -5,8 +5,8 @@ use foundation::email::Email;
 use storage::db::{self, Db};
 use storage::{fetch_optional, sql};
 
-/// The query of [`StoredCredentials`] without its condition. It reads the table `totp` too, which another module owns,
-/// so that a sign-in takes one round trip.
+/// The query of [`StoredCredentials`] without its condition. It reads the table `totp` too, which another
+/// module owns, so that a sign-in takes one round trip.
 macro_rules! credentials {
     () => {
         "SELECT id, email, email_verified, password_hash, epoch, unlocked_at,
@@ -32,10 +32,11 @@ pub struct StoredCredentials {
     pub email: String,
     /// Whether the address was confirmed.
     pub email_verified: bool,
-    /// The hash of the password: a PHC string, or a bcrypt hash that was imported; `None` if the user signs in by passkeys alone.
+    /// The hash of the password: a PHC string, or a bcrypt hash that was imported; `None` if the user signs
+    /// in by passkeys alone.
     pub password_hash: Option<String>,
-    /// The number of times that all sessions and tokens of the user ended, as with each change of the credentials. A new hash of
-    /// the same password leaves it as it is.
+    /// The number of times that all sessions and tokens of the user ended, as with each change of the
+    /// credentials. A new hash of the same password leaves it as it is.
     pub epoch: i64,
     /// The time at which the failed sign-ins were last cleared.
     pub unlocked_at: Option<Timestamp>,

@@ -114,7 +114,8 @@ async fn fetch(
 }
 
 impl ListStatement {
-    /// Returns the text. Its parameters are the anchor, the role and the key of the address, as far as there are any.
+    /// Returns the text. Its parameters are the anchor, the role and the key of the address, as far as there
+    /// are any.
     fn sql(self) -> String {
         let Self {
             has_email,

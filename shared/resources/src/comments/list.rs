@@ -1,5 +1,5 @@
-//! Pages of a post's comments. Each kind of list has its own SQL statement, so that the database uses the matching
-//! index.
+//! Pages of a post's comments. Each kind of list has its own SQL statement, so that the database uses the
+//! matching index.
 
 use super::comment::{Comment, columns};
 use crate::posts::VisiblePost;

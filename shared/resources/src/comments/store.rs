@@ -12,8 +12,9 @@ use storage::db;
 use storage::db::{Db, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// The text of the statement that inserts a comment if the authority of its author holds and the author stores at most `$7` bytes. `$lock`
-/// is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
+/// The text of the statement that inserts a comment if the authority of its author holds and the author
+/// stores at most `$7` bytes. `$lock` is that of [`authority_holds!`], `$count_lock` that of
+/// [`stored_bytes!`].
 macro_rules! insert {
     ($lock:literal, $count_lock:literal) => {
         concat!(
@@ -26,8 +27,8 @@ macro_rules! insert {
     };
 }
 
-/// The text of the statement that deletes a comment of an author. The text does not remain, so that its author gets the room back.
-/// `$count_lock` is that of [`stored_bytes!`].
+/// The text of the statement that deletes a comment of an author. The text does not remain, so that its
+/// author gets the room back. `$count_lock` is that of [`stored_bytes!`].
 macro_rules! delete {
     ($count_lock:literal) => {
         concat!(
@@ -68,8 +69,8 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-/// Stores a new comment, and returns what makes it with the request. Fails with [`Error::Refused`] if the author's authority has ended or
-/// the author would store more than the quota.
+/// Stores a new comment, and returns what makes it with the request. Fails with [`Error::Refused`] if the
+/// author's authority has ended or the author would store more than the quota.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     post: VisiblePost,
@@ -110,8 +111,8 @@ pub async fn find(db: &Db, post: VisiblePost, id: Id) -> Result<Comment, Error> 
     comment.ok_or(Error::NotFound)
 }
 
-/// Returns the comment with this id for its deletion. Fails with [`Error::NotFound`] if the post has no such comment,
-/// and with [`Error::NotPermitted`] if the actor is neither its author nor a moderator.
+/// Returns the comment with this id for its deletion. Fails with [`Error::NotFound`] if the post has no such
+/// comment, and with [`Error::NotPermitted`] if the actor is neither its author nor a moderator.
 pub async fn find_to_delete(db: &Db, actor: Actor, post: VisiblePost, id: Id) -> Result<Comment, Error> {
     let comment = find(db, post, id).await?;
     if actor.may_change(comment.author_id) {
@@ -130,8 +131,8 @@ pub async fn delete(db: &Db, comment: &Comment, now: Timestamp) -> Result<(), Er
     }
 }
 
-/// Returns at most 20 comments of an author, sorted by post, time of creation (in microseconds) and id, after this
-/// position.
+/// Returns at most 20 comments of an author, sorted by post, time of creation (in microseconds) and id, after
+/// this position.
 pub async fn of_author(
     db: &Db,
     author_id: i64,

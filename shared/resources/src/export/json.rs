@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Error;
 
-/// Writes one JSON object. The methods append to a buffer; [`take_piece`](Self::take_piece) empties it and returns its
-/// text.
+/// Writes one JSON object. The methods append to a buffer; [`take_piece`](Self::take_piece) empties it and
+/// returns its text.
 pub(super) struct ObjectWriter {
     piece: String,
     /// Whether the next member or element follows another one.

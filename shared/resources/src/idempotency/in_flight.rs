@@ -18,13 +18,14 @@ pub(super) enum Registration {
     Occupied(RunningWrite),
 }
 
-/// The registration of the caller's write. Dropping it ends the registration and wakes the calls that wait for it.
+/// The registration of the caller's write. Dropping it ends the registration and wakes the calls that wait
+/// for it.
 #[derive(Debug)]
 pub(super) struct InFlightGuard {
     id: Vec<u8>,
     in_flight: InFlight,
-    /// Wakes the waiting calls when it is dropped. That is after `Drop::drop` has removed the map entry, so they find
-    /// the entry gone.
+    /// Wakes the waiting calls when it is dropped. That is after `Drop::drop` has removed the map entry, so
+    /// they find the entry gone.
     _finished: watch::Sender<()>,
 }
 

@@ -7,8 +7,8 @@ use foundation::secret;
 /// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;
 
-/// The value of the header `Idempotency-Key`: visible ASCII, bare or as a quoted string (RFC 9651 §3.3.3). Both
-/// forms of a value are the same key.
+/// The value of the header `Idempotency-Key`: visible ASCII, bare or as a quoted string (RFC 9651 §3.3.3).
+/// Both forms of a value are the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyValue(String);
 
@@ -24,8 +24,8 @@ schema! {
 /// The scope in which a key is unique.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyScope<'a> {
-    /// The user for whom the write is made, with the credentials that allow it and the quota. Only the id of the user is part of the
-    /// scope.
+    /// The user for whom the write is made, with the credentials that allow it and the quota. Only the id of
+    /// the user is part of the scope.
     pub author: Author,
     /// The client that calls with an access token; `None` for a session.
     pub client_id: Option<&'a str>,
@@ -44,8 +44,8 @@ pub struct Claim {
 }
 
 impl KeyValue {
-    /// Parses the header's value. The error completes a sentence that begins with the name of the header, such as "is
-    /// empty".
+    /// Parses the header's value. The error completes a sentence that begins with the name of the header,
+    /// such as "is empty".
     pub fn parse(value: &str) -> Result<Self, &'static str> {
         if value.is_empty() {
             return Err("is empty");
@@ -96,8 +96,8 @@ impl Claim {
         &self.id
     }
 
-    /// Returns the number of the write's advisory lock. Two writes may have the same number; then one waits for the
-    /// other although their keys differ.
+    /// Returns the number of the write's advisory lock. Two writes may have the same number; then one waits
+    /// for the other although their keys differ.
     pub(super) fn lock_number(&self) -> i64 {
         self.id
             .first_chunk()

@@ -11,8 +11,9 @@ use storage::db;
 use storage::db::{Db, Executor, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
-/// The text of the statement that stores a receipt if the authority of the claim holds and its user stores at most `$9` bytes. An expired
-/// row that is not deleted yet is overwritten. `$lock` is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
+/// The text of the statement that stores a receipt if the authority of the claim holds and its user stores at
+/// most `$9` bytes. An expired row that is not deleted yet is overwritten. `$lock` is that of
+/// [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
 macro_rules! save {
     ($lock:literal, $count_lock:literal) => {
         concat!(
@@ -38,8 +39,8 @@ sql! {
     PRUNE = delete_expired!("idempotency_keys", "id", "expires_at + 0");
 }
 
-/// Returns the unexpired receipt that is stored for a claim. Fails with [`Error::KeyReused`] if it is that of a call with another body, and
-/// with [`Error::Receipt`] if it is of another type.
+/// Returns the unexpired receipt that is stored for a claim. Fails with [`Error::KeyReused`] if it is that of
+/// a call with another body, and with [`Error::Receipt`] if it is of another type.
 pub(super) async fn find<R: DeserializeOwned>(
     on: Executor<'_>,
     claim: &Claim,
@@ -54,9 +55,9 @@ pub(super) async fn find<R: DeserializeOwned>(
     }
 }
 
-/// Stores the receipt of the write of this transaction. The id is unique, so if several transactions with one key
-/// race, only one commits; the others fail with [`Error::InProgress`]. Fails with [`Error::Refused`] if the authority
-/// of the claim has ended or its user would store more than the quota.
+/// Stores the receipt of the write of this transaction. The id is unique, so if several transactions with one
+/// key race, only one commits; the others fail with [`Error::InProgress`]. Fails with [`Error::Refused`] if
+/// the authority of the claim has ended or its user would store more than the quota.
 pub(super) async fn save(
     tx: &mut Tx,
     claim: &Claim,

@@ -30,8 +30,8 @@ schema! {
 }
 
 impl Currency {
-    /// Parses a code in upper case. The error completes a sentence that begins with the field name, such as "is not an
-    /// ISO 4217 currency code".
+    /// Parses a code in upper case. The error completes a sentence that begins with the field name, such as
+    /// "is not an ISO 4217 currency code".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let found = CODES.binary_search(&text);
         found

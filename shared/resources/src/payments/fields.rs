@@ -80,8 +80,8 @@ pub struct NewPayment {
 }
 
 impl Amount {
-    /// Checks that an amount is in range. The error completes a sentence that begins with the field name, such as "must
-    /// be from 1 to 99999999999".
+    /// Checks that an amount is in range. The error completes a sentence that begins with the field name,
+    /// such as "must be from 1 to 99999999999".
     pub fn parse(minor_units: i64) -> Result<Self, &'static str> {
         match minor_units {
             1..=MAX_AMOUNT => Ok(Self(minor_units)),
@@ -96,8 +96,8 @@ impl Amount {
 }
 
 impl Metadata {
-    /// Checks the limits of the pairs. The error completes a sentence that begins with the field name, such as "has
-    /// more than 20 pairs".
+    /// Checks the limits of the pairs. The error completes a sentence that begins with the field name, such
+    /// as "has more than 20 pairs".
     pub fn parse(pairs: BTreeMap<String, String>) -> Result<Self, &'static str> {
         if pairs.len() > MAX_PAIRS {
             return Err("has more than 20 pairs");

@@ -26,8 +26,8 @@ schema! {
 impl FromStr for PaymentId {
     type Err = &'static str;
 
-    /// Parses an id. Checks only the prefix, the length and the characters: an id that is malformed in another way
-    /// matches no row.
+    /// Parses an id. Checks only the prefix, the length and the characters: an id that is malformed in
+    /// another way matches no row.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let is_uuid_character = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
         let uuid = text.strip_prefix(PREFIX);

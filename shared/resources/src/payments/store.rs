@@ -11,8 +11,8 @@ use storage::db;
 use storage::db::{Db, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// The text of the statement that inserts a payment if the authority of its user holds and the user stores at most `$10` bytes. `$lock` is
-/// that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
+/// The text of the statement that inserts a payment if the authority of its user holds and the user stores at
+/// most `$10` bytes. `$lock` is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
 macro_rules! insert {
     ($lock:literal, $count_lock:literal) => {
         concat!(
@@ -36,8 +36,8 @@ sql! {
          ORDER BY user_id, created_at, id LIMIT 20");
 }
 
-/// Stores a new payment of this user and returns its id. Fails with [`Error::Refused`] if the user's authority has ended or the user would
-/// store more than the quota.
+/// Stores a new payment of this user and returns its id. Fails with [`Error::Refused`] if the user's
+/// authority has ended or the user would store more than the quota.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     payer: Author,
@@ -89,8 +89,8 @@ pub(super) async fn find_in(
     payment.ok_or(Error::NotFound)
 }
 
-/// Returns at most 20 payments of a user, the oldest first, after this time of creation (in microseconds) and row
-/// id.
+/// Returns at most 20 payments of a user, the oldest first, after this time of creation (in microseconds) and
+/// row id.
 pub async fn of_user(
     db: &Db,
     user_id: i64,

@@ -1,5 +1,5 @@
-//! The state transitions of a payment. Each is one conditional UPDATE, so that concurrent calls cannot capture or
-//! refund an amount twice; the CHECK constraints of the table enforce the same limits.
+//! The state transitions of a payment. Each is one conditional UPDATE, so that concurrent calls cannot
+//! capture or refund an amount twice; the CHECK constraints of the table enforce the same limits.
 
 use super::error::Error;
 use super::fields::{Amount, Status};
@@ -39,10 +39,11 @@ pub enum Transition {
     Refund(Option<Amount>),
 }
 
-/// Applies the transition to the payment, which belongs to this user, and returns the payment in its new state.
+/// Applies the transition to the payment, which belongs to this user, and returns the payment in its new
+/// state.
 ///
-/// Fails with [`Error::Conflict`] if the state does not allow the transition, with [`Error::AmountTooLarge`] if the
-/// amount exceeds what is available, and with [`Error::NotFound`] if the user has no such payment.
+/// Fails with [`Error::Conflict`] if the state does not allow the transition, with [`Error::AmountTooLarge`]
+/// if the amount exceeds what is available, and with [`Error::NotFound`] if the user has no such payment.
 pub async fn apply(
     target: &mut WriteTarget<'_>,
     user_id: i64,
@@ -65,8 +66,8 @@ pub async fn apply(
     }
 }
 
-/// Runs the statement of a capture or a refund. Without an amount, the statement uses all that is available. Returns
-/// the changed payment; `None` if the statement does not apply to it.
+/// Runs the statement of a capture or a refund. Without an amount, the statement uses all that is available.
+/// Returns the changed payment; `None` if the statement does not apply to it.
 async fn change_amount(
     target: &mut WriteTarget<'_>,
     statement: &'static str,

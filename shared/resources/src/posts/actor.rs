@@ -27,8 +27,8 @@ impl Actor {
     }
 }
 
-/// Returns whether the viewer may see a post of this author. A draft is visible only to users who may change it. `None`
-/// is an anonymous viewer.
+/// Returns whether the viewer may see a post of this author. A draft is visible only to users who may change
+/// it. `None` is an anonymous viewer.
 pub(super) fn may_see(viewer: Option<Actor>, author_id: i64, status: Status) -> bool {
     status == Status::Published || viewer.is_some_and(|viewer| viewer.may_change(author_id))
 }

@@ -11,8 +11,8 @@ use storage::db;
 use storage::db::{BatchCall, Db, Engine, Executor, WriteTarget};
 use storage::{fetch_all, fetch_optional, sql};
 
-/// The text of the statement that inserts a post if the authority of its author holds and the author stores at most `$9` bytes. `$lock`
-/// is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
+/// The text of the statement that inserts a post if the authority of its author holds and the author stores
+/// at most `$9` bytes. `$lock` is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
 macro_rules! insert {
     ($lock:literal, $count_lock:literal) => {
         concat!(
@@ -29,9 +29,10 @@ macro_rules! insert {
 sql! {
     INSERT_SQLITE = insert!("", "");
     INSERT_POSTGRES = insert!(" FOR SHARE", " FOR NO KEY UPDATE");
-    // The parameter is a JSON array of objects. Inserts those whose authority holds and which, with those before them of the same author, the
-    // quota allows. Returns the id of each post with its place in the array, from 1. The ids ascend with the places, which is how each row
-    // of RETURNING finds its place. For an EXISTS in an OR, PostgreSQL may read all sessions.
+    // The parameter is a JSON array of objects. Inserts those whose authority holds and which, with those
+    // before them of the same author, the quota allows. Returns the id of each post with its place in the
+    // array, from 1. The ids ascend with the places, which is how each row of RETURNING finds its place. For
+    // an EXISTS in an OR, PostgreSQL may read all sessions.
     INSERT_ALL_POSTGRES =
         "WITH new AS (
              SELECT * FROM ROWS FROM (
@@ -61,7 +62,8 @@ sql! {
              USING (number)";
 }
 
-/// The largest body that is inserted together with other posts, in bytes, so that a large one holds up no others.
+/// The largest body that is inserted together with other posts, in bytes, so that a large one holds up no
+/// others.
 const MAX_BATCHED_BODY: usize = 16 * 1024;
 
 /// The call that inserts a post.
@@ -125,8 +127,8 @@ impl Insert {
     }
 }
 
-/// Stores a new post, and returns what makes it with the request. Fails with [`Error::Refused`] if the author's authority has ended or the
-/// author would store more than the quota.
+/// Stores a new post, and returns what makes it with the request. Fails with [`Error::Refused`] if the
+/// author's authority has ended or the author would store more than the quota.
 pub async fn create(
     target: &mut WriteTarget<'_>,
     author: Author,

@@ -25,8 +25,8 @@ schema! {
 pub struct PostBody(String);
 
 impl PostBody {
-    /// Checks the length. The error completes a sentence that begins with the field name, such as "is longer than
-    /// 100000 characters".
+    /// Checks the length. The error completes a sentence that begins with the field name, such as "is longer
+    /// than 100000 characters".
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.chars().count() > MAX_BODY {
             return Err("is longer than 100000 characters");

@@ -1,5 +1,5 @@
-//! Pages of posts. Each kind of list has its own SQL statement. It reads one or two slices of an index: the posts of one
-//! status, of all authors or of one.
+//! Pages of posts. Each kind of list has its own SQL statement. It reads one or two slices of an index: the
+//! posts of one status, of all authors or of one.
 
 use super::actor::{self, Actor};
 use super::fields::Status;
@@ -28,7 +28,8 @@ enum Filter {
     PublishedOrByAuthor(i64),
 }
 
-/// A part of a list: the posts of this status that are by the author in the statement's parameter, or by any author.
+/// A part of a list: the posts of this status that are by the author in the statement's parameter, or by any
+/// author.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     status: Status,
@@ -70,8 +71,8 @@ pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<P
     .await
 }
 
-/// Returns the next posts of an author, including drafts, the oldest first, after this time of creation (in microseconds)
-/// and id: one more than a page.
+/// Returns the next posts of an author, including drafts, the oldest first, after this time of creation (in
+/// microseconds) and id: one more than a page.
 pub async fn of_author(db: &Db, author_id: i64, (created_at, id): (i64, i64)) -> Result<Vec<Post>, Error> {
     let statement = ListStatement {
         filter: Filter::ByAuthor(author_id),
@@ -82,8 +83,8 @@ pub async fn of_author(db: &Db, author_id: i64, (created_at, id): (i64, i64)) ->
     fetch(db, statement, Some(anchor)).await
 }
 
-/// Returns the anchor of the cursor; `None` for the beginning of the list. In a list sorted by title, a post that
-/// the viewer may not see is no anchor, because the page would reveal how its title sorts.
+/// Returns the anchor of the cursor; `None` for the beginning of the list. In a list sorted by title, a post
+/// that the viewer may not see is no anchor, because the page would reveal how its title sorts.
 async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Option<Anchor>, Error> {
     let Some(Cursor { created_at, id }) = query.page.cursor else {
         return Ok(None);
@@ -110,7 +111,8 @@ async fn fetch(db: &Db, statement: ListStatement, anchor: Option<Anchor>) -> Res
 }
 
 impl Filter {
-    /// Returns the filter for the requested posts that the viewer may see; `None` if there can be no such posts.
+    /// Returns the filter for the requested posts that the viewer may see; `None` if there can be no such
+    /// posts.
     fn new(viewer: Option<Actor>, query: &ListQuery) -> Option<Self> {
         let sees_drafts_of = |author_id| actor::may_see(viewer, author_id, Status::Draft);
         let by_author = |author_id, status: Option<Status>| match status {

@@ -21,8 +21,8 @@ pub struct PostPatch {
 }
 
 impl PostPatch {
-    /// Returns the changed post, still with its old version and `updated_at`, which the UPDATE statement sets. If this
-    /// is the first publication, its time is `now`.
+    /// Returns the changed post, still with its old version and `updated_at`, which the UPDATE statement
+    /// sets. If this is the first publication, its time is `now`.
     pub(super) fn apply(self, post: &Post, now: Timestamp) -> Post {
         let post = post.clone();
         let status = self.status.unwrap_or(post.status);

@@ -14,8 +14,9 @@ use storage::db;
 use storage::db::{BatchCall, Db, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
-/// The text of the statement that changes a post if it has this version, the authority of the caller holds and the author stores at most
-/// `$12` bytes. `$lock` is that of [`authority_holds!`], `$count_lock` that of [`stored_bytes!`].
+/// The text of the statement that changes a post if it has this version, the authority of the caller holds
+/// and the author stores at most `$12` bytes. `$lock` is that of [`authority_holds!`], `$count_lock` that of
+/// [`stored_bytes!`].
 macro_rules! update {
     ($lock:literal, $count_lock:literal) => {
         concat!(
@@ -31,8 +32,9 @@ macro_rules! update {
     };
 }
 
-/// The text of a statement that deletes posts of the author `$1` at `$2`. `$changes` erases their text, so that the author gets the room
-/// back, and `$condition` says which posts. `$count_lock` is that of [`stored_bytes!`].
+/// The text of a statement that deletes posts of the author `$1` at `$2`. `$changes` erases their text, so
+/// that the author gets the room back, and `$condition` says which posts. `$count_lock` is that of
+/// [`stored_bytes!`].
 macro_rules! delete {
     ($changes:literal, $condition:literal, $count_lock:literal) => {
         concat!(
@@ -60,7 +62,8 @@ sql! {
     DELETE_POSTGRES = delete!("", "id = $3 AND deleted_at IS NULL", " FOR NO KEY UPDATE");
     DELETE_VERSION_SQLITE = delete!("", "id = $3 AND deleted_at IS NULL AND version = $4", "");
     DELETE_VERSION_POSTGRES = delete!("", "id = $3 AND deleted_at IS NULL AND version = $4", " FOR NO KEY UPDATE");
-    // Only the author and moderators ever saw these posts, so their title is erased too. No other post has an empty title.
+    // Only the author and moderators ever saw these posts, so their title is erased too. No other post has an
+    // empty title.
     DELETE_NEVER_PUBLISHED_SQLITE = delete!(", title = '', version = version + 1", "id IN (
         SELECT id FROM posts WHERE author_id = $1 AND published_at IS NULL AND title <> '' LIMIT $3)", "");
     DELETE_NEVER_PUBLISHED_POSTGRES = delete!(", title = '', version = version + 1", "id IN (
@@ -114,8 +117,8 @@ pub async fn find_visible(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Visi
         .ok_or(Error::NotFound)
 }
 
-/// Returns a post that the actor may change. Fails with [`Error::NotFound`] if the actor may not see the post, and with
-/// [`Error::NotPermitted`] if the actor may only see it.
+/// Returns a post that the actor may change. Fails with [`Error::NotFound`] if the actor may not see the
+/// post, and with [`Error::NotPermitted`] if the actor may only see it.
 pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error> {
     let post = find(db, Some(actor), id).await?;
     if actor.may_change(post.author_id) {
@@ -125,9 +128,10 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
     }
 }
 
-/// Changes the post if it still has this version, and returns the changed post. Fails with [`Error::Stale`] if it has
-/// another version or is deleted, and with [`Error::Refused`] if the caller's authority has ended or the post's author would store more
-/// than the quota. A patch without effect is not written, so it fails for none of these reasons.
+/// Changes the post if it still has this version, and returns the changed post. Fails with [`Error::Stale`]
+/// if it has another version or is deleted, and with [`Error::Refused`] if the caller's authority has ended
+/// or the post's author would store more than the quota. A patch without effect is not written, so it fails
+/// for none of these reasons.
 pub async fn update(
     db: &Db,
     caller: Author,
@@ -173,7 +177,8 @@ pub async fn update(
     }
 }
 
-/// Deletes the post and its text, whatever its version. Fails with [`Error::NotFound`] if it was deleted meanwhile.
+/// Deletes the post and its text, whatever its version. Fails with [`Error::NotFound`] if it was deleted
+/// meanwhile.
 pub async fn delete(db: &Db, post: &Post, now: Timestamp) -> Result<(), Error> {
     let delete = db.engine().choose(DELETE_SQLITE, DELETE_POSTGRES);
     match execute!(db.writer(), delete, post.author_id, now, post.id)? {
@@ -191,7 +196,8 @@ pub async fn delete_version(db: &Db, post: &Post, now: Timestamp) -> Result<(), 
     }
 }
 
-/// Deletes at most `limit` of the posts that an author never published, and erases their text. Returns their number.
+/// Deletes at most `limit` of the posts that an author never published, and erases their text. Returns their
+/// number.
 pub async fn delete_never_published(
     tx: &mut Tx,
     author_id: i64,

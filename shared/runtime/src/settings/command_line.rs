@@ -7,8 +7,9 @@ use std::ffi::OsString;
 /// The exit code for an invalid command line or setting (`EX_USAGE` of sysexits.h).
 pub const EX_USAGE: u8 = 64;
 
-/// Parses a program's command line and environment. If the program must not run, because of an error, `--help` or
-/// `--version`, prints the message and returns the exit code as the error: 64 after an error, otherwise 0.
+/// Parses a program's command line and environment. If the program must not run, because of an error,
+/// `--help` or `--version`, prints the message and returns the exit code as the error: 64 after an error,
+/// otherwise 0.
 pub fn parse<T: CommandFactory + FromArgMatches>(args: impl IntoIterator<Item = OsString>) -> Result<T, u8> {
     let parsed = T::command()
         .try_get_matches_from(args)
@@ -31,7 +32,8 @@ pub fn parse<T: CommandFactory + FromArgMatches>(args: impl IntoIterator<Item = 
     })
 }
 
-/// Describes an invalid value without repeating it, because it may contain a password. Returns `None` for other errors.
+/// Describes an invalid value without repeating it, because it may contain a password. Returns `None` for
+/// other errors.
 fn message_without_value(error: &clap::Error) -> Option<String> {
     let cause = std::error::Error::source(error)?;
     match error.get(ContextKind::InvalidArg)? {

@@ -39,45 +39,46 @@ pub struct NetworkSettings {
           value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub audience: Option<String>,
 
-    /// The networks of proxies whose X-Forwarded-For header, or else Forwarded header, is trusted, separated by commas.
+    /// The networks of proxies whose X-Forwarded-For header, or else Forwarded header, is trusted, separated
+    /// by commas.
     #[arg(long, env = "LATCHKEY_TRUSTED_PROXIES", global = true, value_delimiter = ',', value_name = "CIDR",
           value_parser = parse_network)]
     pub trusted_proxies: Vec<IpNet>,
 
-    /// Further origins whose pages may send requests with cookies, separated by commas. Also those of apps that bring their pages along,
-    /// such as capacitor://localhost.
+    /// Further origins whose pages may send requests with cookies, separated by commas. Also those of apps
+    /// that bring their pages along, such as capacitor://localhost.
     #[arg(long, env = "LATCHKEY_ALLOWED_ORIGINS", global = true, value_delimiter = ',', value_name = "ORIGIN",
           value_parser = parse_page_origin)]
     pub allowed_origins: Vec<String>,
 
-    /// The largest number of open connections. Then a further one closes the slowest connection of the network that has the most, except
-    /// for those of trusted proxies.
+    /// The largest number of open connections. Then a further one closes the slowest connection of the
+    /// network that has the most, except for those of trusted proxies.
     #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
     pub max_connections: usize,
 
-    /// The memory of request bodies that are arriving, in MiB. When it is full, the slowest one of the network that holds the most is
-    /// given up.
+    /// The memory of request bodies that are arriving, in MiB. When it is full, the slowest one of the
+    /// network that holds the most is given up.
     #[arg(long, env = "LATCHKEY_REQUEST_MEMORY", global = true, default_value_t = 64, value_name = "MIB",
           value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
     pub request_memory: u64,
 
-    /// The memory of responses over 64 KiB that clients have not accepted yet, in MiB. When it is full, the slowest one of the network
-    /// that holds the most is given up.
+    /// The memory of responses over 64 KiB that clients have not accepted yet, in MiB. When it is full, the
+    /// slowest one of the network that holds the most is given up.
     #[arg(long, env = "LATCHKEY_RESPONSE_MEMORY", global = true, default_value_t = 128, value_name = "MIB",
           value_parser = clap::value_parser!(u64).range(32..=1_000_000))]
     pub response_memory: u64,
 
-    /// The time for which a connection may be idle after a request. Longer than that of the proxy in front, so that the proxy never sends
-    /// a request into a connection that is being closed.
+    /// The time for which a connection may be idle after a request. Longer than that of the proxy in front,
+    /// so that the proxy never sends a request into a connection that is being closed.
     #[arg(long, env = "LATCHKEY_KEEP_ALIVE", global = true, default_value = "75s", value_name = "TIME",
           value_parser = parse_duration)]
     pub keep_alive: Duration,
 }
 
 impl NetworkSettings {
-    /// Fails in production unless the base URL is set, and unless it and the issuer's URL are https: cookies are
-    /// `Secure` only if the base URL is https.
+    /// Fails in production unless the base URL is set, and unless it and the issuer's URL are https: cookies
+    /// are `Secure` only if the base URL is https.
     pub fn check(&self) -> Result<(), InvalidSetting> {
         if !self.is_production() {
             return Ok(());
@@ -101,8 +102,8 @@ impl NetworkSettings {
         Ok(())
     }
 
-    /// Returns whether this is a production installation: the listener has an address other than loopback, or the URL
-    /// of the program or of the issuer is https.
+    /// Returns whether this is a production installation: the listener has an address other than loopback, or
+    /// the URL of the program or of the issuer is https.
     pub fn is_production(&self) -> bool {
         let is_https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
         !self.listen.ip().is_loopback() || is_https(&self.base_url) || is_https(&self.issuer)
@@ -135,7 +136,8 @@ impl NetworkSettings {
         })
     }
 
-    /// Returns the base URL, the trusted origins and the trusted proxies. The origins of `urls` are always trusted.
+    /// Returns the base URL, the trusted origins and the trusted proxies. The origins of `urls` are always
+    /// trusted.
     pub fn policy(&self, urls: &Urls) -> Policy {
         let mut allowed_origins = self.allowed_origins.clone();
         allowed_origins.extend([origin_of(&urls.base), urls.issuer.clone()]);

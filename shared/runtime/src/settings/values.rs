@@ -5,9 +5,9 @@ use ipnet::IpNet;
 use std::net::IpAddr;
 use url::Url;
 
-/// Parses the origin of pages as browsers name it in `Origin`: an http or https URL without path, or the origin of a page that an app
-/// brings along, such as `capacitor://localhost` and `tauri://localhost`. Such an origin is opaque to the URL standard, so it is compared
-/// as text.
+/// Parses the origin of pages as browsers name it in `Origin`: an http or https URL without path, or the
+/// origin of a page that an app brings along, such as `capacitor://localhost` and `tauri://localhost`. Such
+/// an origin is opaque to the URL standard, so it is compared as text.
 pub(super) fn parse_page_origin(text: &str) -> Result<String, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if matches!(url.scheme(), "http" | "https") {

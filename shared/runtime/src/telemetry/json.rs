@@ -1,5 +1,5 @@
-//! Log lines as JSON objects: `timestamp`, `level`, the fields of the event, `target`, and the fields of the innermost
-//! span as `span`.
+//! Log lines as JSON objects: `timestamp`, `level`, the fields of the event, `target`, and the fields of the
+//! innermost span as `span`.
 //!
 //! The JSON formatter of tracing-subscriber writes the same lines and costs several times more per request.
 

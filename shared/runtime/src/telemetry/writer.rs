@@ -1,7 +1,9 @@
-//! Writing of log lines by a thread of its own, so that a slow reader of standard error never delays a request.
+//! Writing of log lines by a thread of its own, so that a slow reader of standard error never delays a
+//! request.
 //!
-//! The libraries for this wake their thread for every line, which costs a busy server more than the line itself. This
-//! thread writes the first line after a pause at once, and the lines that follow it a short time later together.
+//! The libraries for this wake their thread for every line, which costs a busy server more than the line
+//! itself. This thread writes the first line after a pause at once, and the lines that follow it a short time
+//! later together.
 
 use foundation::sync::lock;
 use std::io::{self, Write};
@@ -12,8 +14,8 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// The pause after a write, in which further lines are collected.
 const COLLECTION_TIME: Duration = Duration::from_millis(10);
-/// The size of the collected lines, in bytes, at which further lines are dropped. Reached only if standard error is not
-/// read.
+/// The size of the collected lines, in bytes, at which further lines are dropped. Reached only if standard
+/// error is not read.
 const MAX_SIZE: usize = 4 * 1024 * 1024;
 
 /// The log's writer. Cheap to clone; clones write to the same log.

@@ -1,8 +1,8 @@
 //! Batches: calls of one kind that run as one statement.
 //!
-//! A statement costs both sides messages and wake-ups, whether it concerns one row or ten. A thread therefore collects the
-//! calls of the requests that it has input for, and runs them together. A call that no other one joins runs at once. The calls of the process
-//! that change one row run one batch after the other.
+//! A statement costs both sides messages and wake-ups, whether it concerns one row or ten. A thread therefore
+//! collects the calls of the requests that it has input for, and runs them together. A call that no other one
+//! joins runs at once. The calls of the process that change one row run one batch after the other.
 
 mod queue;
 
@@ -28,14 +28,15 @@ pub trait BatchCall: Sized + Send + Sync + 'static {
     /// The result of one call.
     type Answer: Send + 'static;
 
-    /// The row that this call and calls of other requests change, if there is one. Calls of a process that change the same row do not wait
-    /// for each other in the database: those that arrive while one of them runs are in the next batch.
+    /// The row that this call and calls of other requests change, if there is one. Calls of a process that
+    /// change the same row do not wait for each other in the database: those that arrive while one of them
+    /// runs are in the next batch.
     fn contended_row(&self) -> Option<i64> {
         None
     }
 
-    /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none. Returns their
-    /// answers in the same order.
+    /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none.
+    /// Returns their answers in the same order.
     fn run(db: &Db, calls: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, Error>> + Send;
 }
 
@@ -45,9 +46,9 @@ pub fn json_parameter(calls: &[impl Serialize]) -> Result<String, Error> {
 }
 
 impl Db {
-    /// Runs a call in a batch with the others of its type. It does not run if the caller gives up before its start. If
-    /// the database rejects the statement of several calls, each runs again alone, so that a call fails for its own
-    /// values only.
+    /// Runs a call in a batch with the others of its type. It does not run if the caller gives up before its
+    /// start. If the database rejects the statement of several calls, each runs again alone, so that a call
+    /// fails for its own values only.
     pub async fn call<C: BatchCall>(&self, call: C) -> Result<C::Answer, Error> {
         let (caller, answer) = oneshot::channel();
         let waiting = self.batches.queue_for(&call);
@@ -60,8 +61,8 @@ impl Db {
     }
 }
 
-/// Starts a task for the waiting calls that can run now, unless there is one. It runs after the tasks that are ready now, so their calls
-/// join, and it goes on if its caller gives up.
+/// Starts a task for the waiting calls that can run now, unless there is one. It runs after the tasks that
+/// are ready now, so their calls join, and it goes on if its caller gives up.
 fn start_task<C: BatchCall>(db: &Db, waiting: &Waiting<C>, span: Span) {
     let mut queue = lock(waiting);
     if queue.has_free_call() && !mem::replace(&mut queue.has_task, true) {
@@ -115,8 +116,8 @@ async fn run_batch<C: BatchCall>(db: &Db, batch: Vec<(C, Caller<C>)>) {
     }
 }
 
-/// Runs the calls of a rejected batch one by one, except those whose callers no longer wait. After an error that concerns
-/// every call, such as a lost connection, the remaining calls fail with it too.
+/// Runs the calls of a rejected batch one by one, except those whose callers no longer wait. After an error
+/// that concerns every call, such as a lost connection, the remaining calls fail with it too.
 async fn run_alone<C: BatchCall>(db: &Db, calls: Vec<C>, callers: Vec<Caller<C>>) {
     let mut failure: Option<Error> = None;
     for (call, caller) in calls.into_iter().zip(callers) {

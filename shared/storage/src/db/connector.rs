@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The time after which an idle connection is tested before its next use, because a firewall or a failover may have
-/// ended it without notice.
+/// The time after which an idle connection is tested before its next use, because a firewall or a failover
+/// may have ended it without notice.
 const TEST_AFTER_IDLE: Duration = Duration::from_secs(30);
 
 /// A connection to one of the two engines.

@@ -28,7 +28,8 @@ impl Error {
         Self::Full(sqlx::Error::Io(std::io::ErrorKind::StorageFull.into()))
     }
 
-    /// Returns the error of a statement that exceeded its time limit. Its connection still waits for the result.
+    /// Returns the error of a statement that exceeded its time limit. Its connection still waits for the
+    /// result.
     pub(super) fn statement_timed_out() -> Self {
         let error = std::io::Error::new(std::io::ErrorKind::TimedOut, "the statement took too long");
         Self::Unavailable(sqlx::Error::Io(error))
@@ -54,7 +55,8 @@ impl Error {
         Self::Unavailable(sqlx::Error::Io(error))
     }
 
-    /// Returns a copy of this error, for one call of a batch that failed with it. The copy has the message only.
+    /// Returns a copy of this error, for one call of a batch that failed with it. The copy has the message
+    /// only.
     pub(super) fn of_batch(&self) -> Self {
         let copy = |error: &sqlx::Error| sqlx::Error::Io(std::io::Error::other(error.to_string()));
         match self {
@@ -65,8 +67,9 @@ impl Error {
         }
     }
 
-    /// Returns whether the database reported that the statement had no effect, because of an error in its values or because
-    /// of a conflict with another transaction (class 40). The same statement with fewer rows may succeed.
+    /// Returns whether the database reported that the statement had no effect, because of an error in its
+    /// values or because of a conflict with another transaction (class 40). The same statement with fewer
+    /// rows may succeed.
     pub(super) fn rejects_statement(&self) -> bool {
         match self {
             Self::Conflict | Self::Failed(sqlx::Error::Database(_)) => true,
@@ -77,8 +80,9 @@ impl Error {
         }
     }
 
-    /// Returns whether SQLite may have rolled back the whole transaction with the statement that failed (see "Response to
-    /// errors within a transaction" in its documentation). After all other errors, only the statement is undone.
+    /// Returns whether SQLite may have rolled back the whole transaction with the statement that failed (see
+    /// "Response to errors within a transaction" in its documentation). After all other errors, only the
+    /// statement is undone.
     pub(super) fn may_end_sqlite_transaction(&self) -> bool {
         /// Busy, no memory, interrupted, input or output error, full.
         const CODES: [i32; 5] = [5, 7, 9, 10, 13];
@@ -91,8 +95,9 @@ impl Error {
         code.is_none_or(|code| CODES.contains(&code))
     }
 
-    /// Returns whether the connection that reported this error must not be used again: the connection is lost or its
-    /// protocol state unknown, or the server shuts down (57P), became read-only (25006) or ended the connection (08).
+    /// Returns whether the connection that reported this error must not be used again: the connection is lost
+    /// or its protocol state unknown, or the server shuts down (57P), became read-only (25006) or ended the
+    /// connection (08).
     pub(super) fn breaks_connection(&self) -> bool {
         let (Self::Unavailable(error) | Self::Failed(error)) = self else {
             return false;
@@ -141,10 +146,10 @@ fn is_full(code: &str) -> bool {
     code == "53100" || primary_sqlite_code(code) == Some(13)
 }
 
-/// Returns whether an error code stands for a temporary failure. SQLite: busy, locked, a read-only file, an input or
-/// output error, a file that cannot be opened. PostgreSQL: connection exceptions (08), insufficient resources (53),
-/// operator intervention (57P), a read-only server after a failover (25006), serialization failures (40001) and
-/// deadlocks (40P01).
+/// Returns whether an error code stands for a temporary failure. SQLite: busy, locked, a read-only file, an
+/// input or output error, a file that cannot be opened. PostgreSQL: connection exceptions (08), insufficient
+/// resources (53), operator intervention (57P), a read-only server after a failover (25006), serialization
+/// failures (40001) and deadlocks (40P01).
 fn is_temporary(code: &str) -> bool {
     match primary_sqlite_code(code) {
         Some(code) => matches!(code, 5 | 6 | 8 | 10 | 14),
@@ -155,8 +160,8 @@ fn is_temporary(code: &str) -> bool {
     }
 }
 
-/// Returns the primary code of an error code of SQLite, which is the lowest byte of an extended code; `None` for a
-/// SQLSTATE, which has five characters.
+/// Returns the primary code of an error code of SQLite, which is the lowest byte of an extended code; `None`
+/// for a SQLSTATE, which has five characters.
 fn primary_sqlite_code(code: &str) -> Option<i32> {
     let code: Option<i32> = code.parse().ok().filter(|_| code.len() < 5);
     code.map(|code| code & 0xff)
@@ -185,7 +190,8 @@ mod tests {
         for code in ["08006", "53300", "57P01", "25006", "40001", "40P01"] {
             assert!(is_temporary(code) && !is_full(code), "{code}");
         }
-        // A corrupt file and a failed constraint of SQLite; a NUL character and a failed constraint of PostgreSQL.
+        // A corrupt file and a failed constraint of SQLite; a NUL character and a failed constraint of
+        // PostgreSQL.
         for code in ["11", "1811", "22021", "23514"] {
             assert!(!is_temporary(code) && !is_full(code), "{code}");
         }

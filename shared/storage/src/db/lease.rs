@@ -30,8 +30,8 @@ impl<C: EngineConnection> Lease<C> {
         StatementTimeout(self.statement_timeout)
     }
 
-    /// Returns the connection for one statement, whose result goes to [`end_statement`](Self::end_statement). Fails if
-    /// the connection broke.
+    /// Returns the connection for one statement, whose result goes to [`end_statement`](Self::end_statement).
+    /// Fails if the connection broke.
     pub fn begin_statement(&mut self) -> Result<&mut C, Error> {
         self.pooled.is_busy = true;
         let connection = self.pooled.connection.as_mut();
@@ -61,8 +61,8 @@ impl<C: EngineConnection> Lease<C> {
         self.pooled.is_busy
     }
 
-    /// Closes the connection without waiting for the server. The other connections of the pool are tested before their next
-    /// use.
+    /// Closes the connection without waiting for the server. The other connections of the pool are tested
+    /// before their next use.
     pub(super) fn close(&mut self) {
         self.pooled.connection = None;
         if let Some(pool) = Object::pool(&self.pooled) {

@@ -1,10 +1,10 @@
 //! Macros that declare statements and run them on either engine.
 //!
-//! The argument `on` of a macro that runs a statement is the result of `Db::reader`, `Db::writer` or `Tx::on`. The
-//! macro awaits the statement and evaluates to a `Result` whose error is `db::Error`.
+//! The argument `on` of a macro that runs a statement is the result of `Db::reader`, `Db::writer` or
+//! `Tx::on`. The macro awaits the statement and evaluates to a `Result` whose error is `db::Error`.
 
-/// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines. A statement
-/// for one engine only has a name that ends in `_SQLITE` or `_POSTGRES`.
+/// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines. A
+/// statement for one engine only has a name that ends in `_SQLITE` or `_POSTGRES`.
 #[macro_export]
 macro_rules! sql {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
@@ -16,9 +16,9 @@ macro_rules! sql {
     };
 }
 
-/// `delete_expired!("table", "key", "time")` is the text of a statement for [`Db::prune`](crate::db::Db::prune): it deletes up to
-/// `$2` rows of the table whose `time` is at most `$1`, the oldest first. `key` is the primary key, and `time` a column or an
-/// expression with an index.
+/// `delete_expired!("table", "key", "time")` is the text of a statement for
+/// [`Db::prune`](crate::db::Db::prune): it deletes up to `$2` rows of the table whose `time` is at most `$1`,
+/// the oldest first. `key` is the primary key, and `time` a column or an expression with an index.
 #[macro_export]
 macro_rules! delete_expired {
     ($table:literal, $key:literal, $time:literal) => {
@@ -82,8 +82,8 @@ macro_rules! fetch_all {
     };
 }
 
-/// `fetch_all_with!(on, Row, SQL, values)` returns all rows of a statement whose number of parameters varies. `values` iterates
-/// over the [`Value`](crate::db::Value) of each.
+/// `fetch_all_with!(on, Row, SQL, values)` returns all rows of a statement whose number of parameters varies.
+/// `values` iterates over the [`Value`](crate::db::Value) of each.
 #[macro_export]
 macro_rules! fetch_all_with {
     ($on:expr, $row:ty, $sql:expr, $values:expr) => {
@@ -100,8 +100,8 @@ macro_rules! fetch_all_with {
     };
 }
 
-/// `fetch_all_postgres!(on, Row, SQL, bind…)` is `fetch_all!` for values that only PostgreSQL has, such as arrays. Fails on
-/// SQLite.
+/// `fetch_all_postgres!(on, Row, SQL, bind…)` is `fetch_all!` for values that only PostgreSQL has, such as
+/// arrays. Fails on SQLite.
 #[macro_export]
 macro_rules! fetch_all_postgres {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {

@@ -1,8 +1,8 @@
 //! Pools of connections that cost no round trip of their own.
 //!
-//! A connection is tested before its use only if there is a reason to doubt it: it was idle for long, or another
-//! connection of the pool broke since its last use. A connection whose user gives up in the middle of a statement is
-//! closed, because the next user would have to wait for the end of that statement.
+//! A connection is tested before its use only if there is a reason to doubt it: it was idle for long, or
+//! another connection of the pool broke since its last use. A connection whose user gives up in the middle of
+//! a statement is closed, because the next user would have to wait for the end of that statement.
 
 use super::Error;
 use super::connector::{Connector, EngineConnection};
@@ -15,7 +15,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// The longest wait for a connection, which the factor of [`time_limits`] multiplies. After it, the request fails with 503.
+/// The longest wait for a connection, which the factor of [`time_limits`] multiplies. After it, the request
+/// fails with 503.
 pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time that all idle connections together have to close.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -25,8 +26,8 @@ thread_local! {
     static THREAD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Makes the current thread use the connections of the thread with this number. A thread that never calls this has the
-/// number 0.
+/// Makes the current thread use the connections of the thread with this number. A thread that never calls
+/// this has the number 0.
 pub fn use_connections_of_thread(number: usize) {
     THREAD.set(number);
 }
@@ -34,15 +35,15 @@ pub fn use_connections_of_thread(number: usize) {
 /// A pool of connections. Clones share them.
 #[derive(Debug)]
 pub struct Pool<C: EngineConnection> {
-    /// Each thread uses the connections of one share. The input and output of a connection are polled by the thread that
-    /// opened it, so another thread would wait for two wake-ups in each statement.
+    /// Each thread uses the connections of one share. The input and output of a connection are polled by the
+    /// thread that opened it, so another thread would wait for two wake-ups in each statement.
     shares: Arc<[managed::Pool<Connector<C>>]>,
     statement_timeout: Option<Duration>,
 }
 
 impl<C: EngineConnection> Pool<C> {
-    /// Returns a pool of at most `max_connections` connections in `shares` shares, each opened when it is first needed.
-    /// `statement_timeout` is the time limit of every statement; `None` means no limit.
+    /// Returns a pool of at most `max_connections` connections in `shares` shares, each opened when it is
+    /// first needed. `statement_timeout` is the time limit of every statement; `None` means no limit.
     pub(super) fn new(
         options: &C::Options,
         max_connections: usize,
@@ -88,8 +89,8 @@ impl<C: EngineConnection> Pool<C> {
         }
     }
 
-    /// Closes the idle connections, and those in use as soon as they are returned. No connection can be acquired after
-    /// this call.
+    /// Closes the idle connections, and those in use as soon as they are returned. No connection can be
+    /// acquired after this call.
     pub(super) async fn close(&self) {
         let mut idle = Vec::new();
         for share in &*self.shares {

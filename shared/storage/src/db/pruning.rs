@@ -14,7 +14,8 @@ macro_rules! now {
 }
 
 sql! {
-    // Takes or renews a lease, unless another process has it. All processes compare with the clock of the database.
+    // Takes or renews a lease, unless another process has it. All processes compare with the clock of the
+    // database.
     TAKE_LEASE_POSTGRES = concat!(
         "INSERT INTO housekeeping_leases (task, holder, ends_at) VALUES ($1, $2, ", now!(), " + $3)
          ON CONFLICT (task) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
@@ -29,8 +30,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The length of a lease, which each batch renews. Longer than the time limit of its statements.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// The lease of a process on a task, from the first batch to the last. No connection is held for it, so that connections may be
-/// pooled by transaction.
+/// The lease of a process on a task, from the first batch to the last. No connection is held for it, so that
+/// connections may be pooled by transaction.
 struct Lease<'a> {
     db: &'a Db,
     task: &'a str,
@@ -38,8 +39,9 @@ struct Lease<'a> {
 }
 
 impl Db {
-    /// Deletes the rows that expired at `until` or before, as [`change_under_lease`](Self::change_under_lease) does. `sql` is a
-    /// statement of [`delete_expired!`](crate::delete_expired). Returns the number of deleted rows.
+    /// Deletes the rows that expired at `until` or before, as
+    /// [`change_under_lease`](Self::change_under_lease) does. `sql` is a statement of
+    /// [`delete_expired!`](crate::delete_expired). Returns the number of deleted rows.
     pub async fn prune(&self, sql: &'static str, until: Timestamp) -> Result<u64, Error> {
         // `DELETE FROM` and the table.
         let task = sql.split(" WHERE ").next().unwrap_or(sql);
@@ -50,9 +52,9 @@ impl Db {
         .await
     }
 
-    /// Changes rows as [`change_in_batches`] does, in one process at a time. Stops if another process has the lease on `task`: the
-    /// caller tries again at its next interval. The lease of a process that was killed ends after half a minute. On SQLite one
-    /// process writes, so it needs no lease.
+    /// Changes rows as [`change_in_batches`] does, in one process at a time. Stops if another process has the
+    /// lease on `task`: the caller tries again at its next interval. The lease of a process that was killed
+    /// ends after half a minute. On SQLite one process writes, so it needs no lease.
     pub async fn change_under_lease<F>(&self, task: &str, change: impl Fn(i64) -> F) -> Result<u64, Error>
     where
         F: Future<Output = Result<u64, Error>>,
@@ -97,8 +99,8 @@ impl Lease<'_> {
     }
 }
 
-/// Calls `change`, with pauses, until there are no more rows to change. It gets the largest number of rows that it may change, and
-/// returns the number of those that it changed. Returns the number of all.
+/// Calls `change`, with pauses, until there are no more rows to change. It gets the largest number of rows
+/// that it may change, and returns the number of those that it changed. Returns the number of all.
 pub async fn change_in_batches<F>(change: impl Fn(i64) -> F) -> Result<u64, Error>
 where
     F: Future<Output = Result<u64, Error>>,

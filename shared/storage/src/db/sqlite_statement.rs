@@ -15,8 +15,8 @@ pub(super) struct Outcome {
     pub(super) rows: Vec<SqliteRow>,
 }
 
-/// Runs a statement to its end. Fails with [`sqlx::Error::WorkerCrashed`] if its end is not reported, because the results
-/// then stop without an error.
+/// Runs a statement to its end. Fails with [`sqlx::Error::WorkerCrashed`] if its end is not reported, because
+/// the results then stop without an error.
 pub(super) async fn run_on_sqlite(
     connection: &mut SqliteConnection,
     query: SqliteQuery,

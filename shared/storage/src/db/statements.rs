@@ -1,7 +1,7 @@
 //! Running statements on a connection, and decoding their rows.
 //!
-//! The futures are boxed here, because the compiler copies the body of an `async fn` into every crate that awaits it. A
-//! boxed one is compiled once.
+//! The futures are boxed here, because the compiler copies the body of an `async fn` into every crate that
+//! awaits it. A boxed one is compiled once.
 
 use super::Error;
 use super::on::On;
@@ -89,7 +89,8 @@ impl<'a> SqliteExecutor<'a> {
     }
 }
 
-/// Runs a statement on PostgreSQL and returns its rows. sqlx's `fetch_all` passes each row through two more streams.
+/// Runs a statement on PostgreSQL and returns its rows. sqlx's `fetch_all` passes each row through two more
+/// streams.
 async fn rows_of(connection: &mut PgConnection, query: PostgresQuery) -> sqlx::Result<Vec<PgRow>> {
     let mut rows = Vec::new();
     let mut results = connection.fetch_many(query);

@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use sqlx::{PgConnection, SqliteConnection};
 use tokio::runtime::Handle;
 
-/// A transaction that is rolled back if it is dropped without [`commit`](Tx::commit). On SQLite it is `BEGIN IMMEDIATE`
-/// on the writer, on PostgreSQL it has the isolation level READ COMMITTED.
+/// A transaction that is rolled back if it is dropped without [`commit`](Tx::commit). On SQLite it is `BEGIN
+/// IMMEDIATE` on the writer, on PostgreSQL it has the isolation level READ COMMITTED.
 pub struct Tx {
     engine: Engine<Open<SqliteConnection>, Open<PgConnection>>,
     after_commit: Vec<Box<dyn FnOnce() + Send + Sync>>,
@@ -60,8 +60,9 @@ impl Tx {
         }
     }
 
-    /// Takes the advisory lock `number` until the transaction ends. Returns false at once if another transaction holds
-    /// it. Always succeeds on SQLite, where the transaction already excludes all other writers.
+    /// Takes the advisory lock `number` until the transaction ends. Returns false at once if another
+    /// transaction holds it. Always succeeds on SQLite, where the transaction already excludes all other
+    /// writers.
     pub async fn try_lock(&mut self, number: i64) -> Result<bool, Error> {
         if let Engine::Sqlite(_) = self.engine {
             return Ok(true);
@@ -70,8 +71,8 @@ impl Tx {
         locked.map(|(is_locked,)| is_locked)
     }
 
-    /// Commits the transaction, then runs the hooks of [`after_commit`](Self::after_commit) in the order of their
-    /// addition. A failed commit runs none.
+    /// Commits the transaction, then runs the hooks of [`after_commit`](Self::after_commit) in the order of
+    /// their addition. A failed commit runs none.
     pub fn commit(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             match self.engine {
@@ -91,7 +92,8 @@ impl Tx {
 
 impl<C: EngineConnection> Open<C> {
     async fn begin(lease: Lease<C>, sql: &'static str) -> Result<Self, Error> {
-        // The value exists before the statement runs, so that its `drop` cleans up if the statement does not complete.
+        // The value exists before the statement runs, so that its `drop` cleans up if the statement does not
+        // complete.
         let mut open = Self(None);
         open.0.insert(lease).control(sql).await?;
         Ok(open)
@@ -112,7 +114,8 @@ impl<C: EngineConnection> Open<C> {
 
 impl<C: EngineConnection> Drop for Open<C> {
     fn drop(&mut self) {
-        // A lease that is dropped in the middle of a statement closes its connection, and the server then rolls back.
+        // A lease that is dropped in the middle of a statement closes its connection, and the server then
+        // rolls back.
         let Some(mut lease) = self.0.take().filter(|lease| !lease.is_busy()) else {
             return;
         };

@@ -8,7 +8,8 @@ use std::sync::Arc;
 /// A version of the database. Equal versions mean that there was no commit between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
-    /// The number of the watch's connection, because data versions of different connections are not comparable.
+    /// The number of the watch's connection, because data versions of different connections are not
+    /// comparable.
     connection: u64,
     data_version: i64,
 }
@@ -36,8 +37,8 @@ impl Watch {
         }
     }
 
-    /// Returns the current version (`PRAGMA data_version`), or `None` on PostgreSQL, which has no such version, so that
-    /// callers must assume a commit.
+    /// Returns the current version (`PRAGMA data_version`), or `None` on PostgreSQL, which has no such
+    /// version, so that callers must assume a commit.
     pub async fn version(&mut self) -> Result<Option<Version>, Error> {
         let Some(options) = &self.sqlite else {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Group commit on SQLite: single statements that wait for the writer at the same time share a transaction, and so one
-//! flush of the disk. Each caller gets its result after the commit.
+//! Group commit on SQLite: single statements that wait for the writer at the same time share a transaction,
+//! and so one flush of the disk. Each caller gets its result after the commit.
 
 use super::Error;
 use super::lease::Lease;
@@ -35,9 +35,9 @@ struct Waiting {
 }
 
 impl WriteQueue {
-    /// Starts the thread that runs the statements with the connection of `writer`. It is a thread of its own, because
-    /// every statement wakes it, and the threads that serve requests may be busy with a signature. Fails if no thread
-    /// can be started.
+    /// Starts the thread that runs the statements with the connection of `writer`. It is a thread of its own,
+    /// because every statement wakes it, and the threads that serve requests may be busy with a signature.
+    /// Fails if no thread can be started.
     pub(super) fn start(writer: Pool<SqliteConnection>) -> Result<Self, Error> {
         let (waiting, received) = mpsc::channel(CAPACITY);
         let run = move || match Builder::new_current_thread().enable_time().build() {
@@ -49,8 +49,8 @@ impl WriteQueue {
         Ok(Self { waiting })
     }
 
-    /// Runs a statement. Fails if it cannot start within [`ACQUIRE_TIMEOUT`]. It does not run if the caller gives up
-    /// before its start.
+    /// Runs a statement. Fails if it cannot start within [`ACQUIRE_TIMEOUT`]. It does not run if the caller
+    /// gives up before its start.
     pub(super) async fn run(&self, query: SqliteQuery) -> Result<Outcome, Error> {
         let (start, mut started) = oneshot::channel();
         let (result, received) = oneshot::channel();
@@ -100,8 +100,8 @@ async fn run_all(mut received: mpsc::Receiver<Waiting>, writer: &Pool<SqliteConn
     }
 }
 
-/// Runs the statements of `group`, and those that arrive before the connection is free. Fails as [`run_group`] does, or if
-/// the connection does not become free.
+/// Runs the statements of `group`, and those that arrive before the connection is free. Fails as
+/// [`run_group`] does, or if the connection does not become free.
 async fn run_next(
     received: &mut mpsc::Receiver<Waiting>,
     writer: &Pool<SqliteConnection>,
@@ -117,7 +117,8 @@ async fn run_next(
     run_group(&mut lease, group).await
 }
 
-/// Runs the statements in one transaction and gives each caller its result. Fails if the transaction cannot be committed.
+/// Runs the statements in one transaction and gives each caller its result. Fails if the transaction cannot
+/// be committed.
 async fn run_group(lease: &mut Lease<SqliteConnection>, group: &mut Vec<Waiting>) -> Result<(), Error> {
     if group.len() == 1 {
         // A statement alone commits by itself.

@@ -5,8 +5,8 @@ use foundation::clock::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// The longest duration of an attempt: the time limit of a request. After it, an attempt without an outcome counts as
-/// failed.
+/// The longest duration of an attempt: the time limit of a request. After it, an attempt without an outcome
+/// counts as failed.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
 /// The attempts of one count.
@@ -43,8 +43,8 @@ pub(super) enum Admission {
     RefusedUntil(Timestamp),
 }
 
-/// Applies the operation to every count, or to none if one of them refuses it. Returns the decision and the number of
-/// failures of each count.
+/// Applies the operation to every count, or to none if one of them refuses it. Returns the decision and the
+/// number of failures of each count.
 pub(super) fn apply_to_all<'a>(
     counts: impl IntoIterator<Item = (&'a mut Attempts, Window)>,
     operation: Operation,
@@ -75,7 +75,8 @@ pub(super) fn apply_to_all<'a>(
 }
 
 impl Attempts {
-    /// Applies the operation, if it is admitted. Only [`Operation::Begin`] and [`Operation::Take`] can be refused.
+    /// Applies the operation, if it is admitted. Only [`Operation::Begin`] and [`Operation::Take`] can be
+    /// refused.
     fn apply(&mut self, operation: Operation, window: Window, now: Timestamp) -> Admission {
         self.advance(window, now);
         match operation {
@@ -115,7 +116,8 @@ impl Attempts {
         self.under_way.is_empty() && self.failed.is_empty() && self.locked_until.is_none()
     }
 
-    /// Moves the window to `now`: removes expired failures and locks, and counts abandoned attempts as failed.
+    /// Moves the window to `now`: removes expired failures and locks, and counts abandoned attempts as
+    /// failed.
     pub(super) fn advance(&mut self, window: Window, now: Timestamp) {
         self.remove_expired(window, now);
         let is_abandoned = |at: &&Timestamp| at.after(MAX_DURATION) <= now;

@@ -62,8 +62,8 @@ impl MemoryStore {
     }
 }
 
-/// Makes room for one more entry. Counts with the fewest failures are evicted first; counts that refuse attempts never
-/// are, so that a flood of other keys cannot lift a lockout.
+/// Makes room for one more entry. Counts with the fewest failures are evicted first; counts that refuse
+/// attempts never are, so that a flood of other keys cannot lift a lockout.
 fn make_room_for_attempts(map: &mut HashMap<String, (Window, Attempts)>, now: Timestamp) -> bool {
     let is_expired = |(window, attempts): &mut (Window, Attempts)| {
         attempts.advance(*window, now);

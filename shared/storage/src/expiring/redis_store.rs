@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// A compare-and-swap of several keys. Each key has three arguments: the expected value, the new value and its time to
-/// live in milliseconds. An empty value stands for an absent key. Returns 1, or 0 if a value was not the expected one.
+/// A compare-and-swap of several keys. Each key has three arguments: the expected value, the new value and
+/// its time to live in milliseconds. An empty value stands for an absent key. Returns 1, or 0 if a value was
+/// not the expected one.
 const COMPARE_AND_SWAP: &str = r"
 for i, key in ipairs(KEYS) do
   if (redis.call('GET', key) or '') ~= ARGV[3 * i - 2] then return 0 end
@@ -54,10 +55,10 @@ impl RedisStore {
         }
     }
 
-    /// Reads the counts, applies the operation in this process and writes the result unless a count changed meanwhile.
-    /// After a lost race, the callers of this process retry one after the other, because many of them can share a
-    /// count, such as that of their address. After [`MAX_TRIES`] lost races, changes nothing and returns
-    /// [`AttemptDecision::Busy`].
+    /// Reads the counts, applies the operation in this process and writes the result unless a count changed
+    /// meanwhile. After a lost race, the callers of this process retry one after the other, because many of
+    /// them can share a count, such as that of their address. After [`MAX_TRIES`] lost races, changes nothing
+    /// and returns [`AttemptDecision::Busy`].
     pub(super) async fn apply(
         &self,
         counts: &[Count],
@@ -113,7 +114,8 @@ impl RedisStore {
         self.redis.query(&Cmd::exists(self.key("memories", key))).await
     }
 
-    /// Makes all of the changes, or none if a key does not have its expected value. Returns whether it made them.
+    /// Makes all of the changes, or none if a key does not have its expected value. Returns whether it made
+    /// them.
     async fn compare_and_swap(&self, changes: &[Change<'_>]) -> Result<bool, Unavailable> {
         let mut script = self.compare_and_swap.prepare_invoke();
         for change in changes {
@@ -126,8 +128,9 @@ impl RedisStore {
         self.redis.script(&script).await
     }
 
-    /// Returns the Redis key of an entry. The name is hashed because it can contain an e-mail address. The hash tag
-    /// `{kind}` puts all keys of a kind into one slot of a Redis cluster, because one script writes several of them.
+    /// Returns the Redis key of an entry. The name is hashed because it can contain an e-mail address. The
+    /// hash tag `{kind}` puts all keys of a kind into one slot of a Redis cluster, because one script writes
+    /// several of them.
     fn key(&self, kind: &str, name: &str) -> String {
         let hash = secret::encode(&secret::hash(name));
         self.redis.key(&format!("{{{kind}}}:{hash}"))

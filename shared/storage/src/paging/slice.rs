@@ -17,8 +17,9 @@ pub struct Sorting {
     pub order: Order,
 }
 
-/// The part of a list that one statement reads: a page and one more item in this sorting, from the beginning of the list
-/// or after an anchor. The first parameters of the statement are then the values of the anchor, in the order of the key.
+/// The part of a list that one statement reads: a page and one more item in this sorting, from the beginning
+/// of the list or after an anchor. The first parameters of the statement are then the values of the anchor,
+/// in the order of the key.
 #[derive(Clone, Copy, Debug)]
 pub struct PageSlice {
     pub(super) sorting: Sorting,
@@ -63,22 +64,25 @@ impl PageSlice {
         Self { limit, ..self }
     }
 
-    /// Returns the conditions and the `ORDER BY` and `LIMIT` clauses that read this slice of the rows in whose `column` is
-    /// `value`. The last column of the key is an id. An index has the column and the columns of the key in this order, perhaps
-    /// after columns for which the statement has other conditions.
+    /// Returns the conditions and the `ORDER BY` and `LIMIT` clauses that read this slice of the rows in
+    /// whose `column` is `value`. The last column of the key is an id. An index has the column and the
+    /// columns of the key in this order, perhaps after columns for which the statement has other conditions.
     ///
-    /// The condition on the column is a range. For an equality with a parameter, PostgreSQL expects the rows of an
-    /// average user. If these are fewer than a page, it reads all rows of the user and sorts them, or it reads the rows
-    /// of all users in the order of another index, although some user may have 100,000 rows. For the comparison of rows
-    /// it expects a third of the table, and no index without the column has the order.
+    /// The condition on the column is a range. For an equality with a parameter, PostgreSQL expects the rows
+    /// of an average user. If these are fewer than a page, it reads all rows of the user and sorts them, or
+    /// it reads the rows of all users in the order of another index, although some user may have 100,000
+    /// rows. For the comparison of rows it expects a third of the table, and no index without the column has
+    /// the order.
     pub fn of_value(self, column: &str, value: &str) -> String {
         self.of_value_within(column, value, None)
     }
 
-    /// Returns the same for a slice that ends at a value of the first column of the key, whose placeholder is `end`. In ascending order
-    /// the slice is without the rows with this value, in descending order with them.
+    /// Returns the same for a slice that ends at a value of the first column of the key, whose placeholder is
+    /// `end`. In ascending order the slice is without the rows with this value, in descending order with
+    /// them.
     ///
-    /// PostgreSQL reads no row beyond the end, but the index entries of the value: of a comparison of rows, only the first column ends a scan.
+    /// PostgreSQL reads no row beyond the end, but the index entries of the value: of a comparison of rows,
+    /// only the first column ends a scan.
     pub fn of_value_within(self, column: &str, value: &str, end: Option<&str>) -> String {
         let (after, until, outermost_id) = match self.sorting.order {
             Order::Ascending => (">", "<=", 0),
@@ -142,14 +146,15 @@ impl PageSlice {
         }
     }
 
-    /// Returns the same by an equality: for a column of which no value has many rows, and for SQLite if the key is the row id, which
-    /// a comparison of rows does not look up in an index.
+    /// Returns the same by an equality: for a column of which no value has many rows, and for SQLite if the
+    /// key is the row id, which a comparison of rows does not look up in an index.
     pub fn of_equal(self, column: &str, value: &str) -> String {
         let (after, end) = (self.anchor_condition(), self.order_and_limit());
         format!("{column} = {value}{after} {end}")
     }
 
-    /// Returns ` AND` and the SQL condition that an item comes after the anchor, or an empty string if there is no anchor.
+    /// Returns ` AND` and the SQL condition that an item comes after the anchor, or an empty string if there
+    /// is no anchor.
     pub fn anchor_condition(self) -> String {
         let comparison = match self.sorting.order {
             Order::Ascending => '>',

@@ -1,6 +1,6 @@
-//! Sharing of counts between processes. At a short interval, each process adds its new requests to totals in Redis and
-//! raises its own counts to these totals. A caller that uses several processes can exceed a limit until the next
-//! exchange.
+//! Sharing of counts between processes. At a short interval, each process adds its new requests to totals in
+//! Redis and raises its own counts to these totals. A caller that uses several processes can exceed a limit
+//! until the next exchange.
 
 use crate::rate_limits::{Count, RateLimiter, WINDOW, window_at};
 use crate::redis::{Redis, Unavailable};
@@ -23,8 +23,8 @@ struct Increment {
 }
 
 impl RateLimiter {
-    /// Shares the counts with other processes until the task is aborted. Returns at once if requests are not limited.
-    /// While Redis is unavailable, each process counts alone.
+    /// Shares the counts with other processes until the task is aborted. Returns at once if requests are not
+    /// limited. While Redis is unavailable, each process counts alone.
     pub async fn share_counts(self, redis: Redis) {
         if self.quotas.is_none() {
             return;
@@ -68,8 +68,8 @@ impl RateLimiter {
         }
     }
 
-    /// Raises each count to its total plus the requests since the exchange. A lower total, which an emptied Redis
-    /// returns, changes nothing.
+    /// Raises each count to its total plus the requests since the exchange. A lower total, which an emptied
+    /// Redis returns, changes nothing.
     fn apply_totals(&self, increments: &[Increment], totals: &[i64]) {
         for (increment, total) in increments.iter().zip(totals) {
             self.update(increment, |count| {

@@ -8,14 +8,15 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The number of networks of the same weight, and of holders in a network, of which the slowest is looked for: the oldest holders. It
-/// bounds the time of the search, in which the budget is locked.
+/// The number of networks of the same weight, and of holders in a network, of which the slowest is looked
+/// for: the oldest holders. It bounds the time of the search, in which the budget is locked.
 const COMPARED: usize = 16;
 
-/// Returns the two networks of an address, the outer one first. The outer one has a share, because one attacker may own all of it: an IPv6
-/// /48 is what a site gets, and an IPv4 /24 is the smallest network that is routed, and is rented as one. The inner one divides it,
-/// because its addresses may also belong to strangers: an IPv6 /64 is what a subscriber has at least, and in IPv4 it is the address. An
-/// IPv4-mapped IPv6 address counts as IPv4.
+/// Returns the two networks of an address, the outer one first. The outer one has a share, because one
+/// attacker may own all of it: an IPv6 /48 is what a site gets, and an IPv4 /24 is the smallest network that
+/// is routed, and is rented as one. The inner one divides it, because its addresses may also belong to
+/// strangers: an IPv6 /64 is what a subscriber has at least, and in IPv4 it is the address. An IPv4-mapped
+/// IPv6 address counts as IPv4.
 pub(super) fn of_address(address: IpAddr) -> [IpNet; 2] {
     match address.to_canonical() {
         IpAddr::V4(address) => [24, 32].map(|length| Ipv4Net::new_assert(address, length).trunc().into()),
@@ -111,10 +112,11 @@ impl Part {
         self.networks.is_empty() && self.holders.is_empty() && self.by_weight.is_empty()
     }
 
-    /// Returns the number and the networks of the holder that has to make room for this amount more in these networks, if the whole is
-    /// this part and may hold as much as `capacity`: the slowest one in the first of the networks, if that would exceed its share, or else
-    /// in the heaviest one, if the whole would be more than full. Returns `None` if the amount fits, or if nobody is left. The holder of
-    /// the number `growing` does not lose to itself because of the share, which one holder alone may exceed.
+    /// Returns the number and the networks of the holder that has to make room for this amount more in these
+    /// networks, if the whole is this part and may hold as much as `capacity`: the slowest one in the first
+    /// of the networks, if that would exceed its share, or else in the heaviest one, if the whole would be
+    /// more than full. Returns `None` if the amount fits, or if nobody is left. The holder of the number
+    /// `growing` does not lose to itself because of the share, which one holder alone may exceed.
     pub(super) fn loser(
         &self,
         capacity: u64,

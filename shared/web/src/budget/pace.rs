@@ -6,7 +6,8 @@ use std::time::Instant;
 /// The bytes that every client has ahead, so that one that has just begun is not the slowest.
 const AHEAD: u64 = 256 * 1024;
 
-/// The speed at which a client sends its request or accepts the response. Only the thread of its connection changes it.
+/// The speed at which a client sends its request or accepts the response. Only the thread of its connection
+/// changes it.
 #[derive(Debug)]
 pub struct Pace {
     created: Instant,

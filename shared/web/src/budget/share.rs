@@ -36,7 +36,8 @@ impl Share {
         }
     }
 
-    /// Adds to the part that the holder has. A holder that has to make room itself is aborted, and holds nothing from then on.
+    /// Adds to the part that the holder has. A holder that has to make room itself is aborted, and holds
+    /// nothing from then on.
     pub fn grow(&self, amount: u64) {
         let Kind::Holder(networks, number) = &self.kind else {
             return;

@@ -40,9 +40,9 @@ pub(super) fn complete_operations(document: &mut OpenApi) {
     }
 }
 
-/// Sets `additionalProperties: false` in the schema of a JSON body, because the parsers reject unknown members. Keeps
-/// the value that a schema already has. Also removes the `null` alternative that utoipa derives from `Option` for an
-/// optional body.
+/// Sets `additionalProperties: false` in the schema of a JSON body, because the parsers reject unknown
+/// members. Keeps the value that a schema already has. Also removes the `null` alternative that utoipa
+/// derives from `Option` for an optional body.
 fn close_body(operation: &mut Operation, components: &mut Components) {
     let Some(RefOr::T(body)) = &mut operation.request_body else {
         return;
@@ -67,8 +67,8 @@ fn remove_null(parameter: &mut RefOr<Parameter>) {
     }
 }
 
-/// Returns a schema without its `null` alternative; `None` if nothing remains. Of several other alternatives, only the
-/// first is kept: utoipa generates only one for an `Option`.
+/// Returns a schema without its `null` alternative; `None` if nothing remains. Of several other alternatives,
+/// only the first is kept: utoipa generates only one for an `Option`.
 fn without_null(schema: RefOr<Schema>) -> Option<RefOr<Schema>> {
     match schema {
         RefOr::T(Schema::OneOf(one_of)) => one_of.items.into_iter().find(|item| !is_null(item)),
@@ -145,8 +145,8 @@ impl OperationResponses {
         }
     }
 
-    /// Merges the errors of each status code into the operation's own response of that status. If it has none, merges
-    /// them into a component that operations with the same errors share.
+    /// Merges the errors of each status code into the operation's own response of that status. If it has
+    /// none, merges them into a component that operations with the same errors share.
     fn into_documented(self, components: &mut Components) -> BTreeMap<String, RefOr<Response>> {
         let mut by_status = BTreeMap::<u16, Vec<(ErrorKey, Response)>>::new();
         for (key, response) in self.errors {
@@ -185,8 +185,8 @@ impl OperationResponses {
     }
 }
 
-/// Adds the header with the correlation id to a response, replaces the response's headers by references, and adds the
-/// components to which these refer. Keeps a header that the module [`headers`] does not describe.
+/// Adds the header with the correlation id to a response, replaces the response's headers by references, and
+/// adds the components to which these refer. Keeps a header that the module [`headers`] does not describe.
 fn describe_headers(response: &mut Response, components: &mut Components) {
     let named = response.headers.keys().cloned();
     let names: Vec<_> = named.chain([CORRELATION_ID.to_owned()]).collect();

@@ -56,8 +56,8 @@ const TAGS: [(&str, &str); 11] = [
     ("Service", "Health checks and this document."),
 ];
 
-/// Returns the published document of a program. `routes` is the document that `routes!` collected: the paths, their
-/// components and, if declared, their servers.
+/// Returns the published document of a program. `routes` is the document that `routes!` collected: the paths,
+/// their components and, if declared, their servers.
 pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
     let mut document = OpenApiBuilder::new()
         .info(info(urls))
@@ -71,8 +71,8 @@ pub(super) fn complete(routes: OpenApi, urls: &Urls) -> OpenApi {
     document
 }
 
-/// Removes the schemas to which nothing refers. utoipa repeats the schema of an item in that of a generic list, and collects it
-/// too.
+/// Removes the schemas to which nothing refers. utoipa repeats the schema of an item in that of a generic
+/// list, and collects it too.
 fn remove_unused_schemas(document: &mut OpenApi) {
     let text = serde_json::to_string(document).unwrap_or_default();
     let references = text.split("\"#/components/schemas/").skip(1);
@@ -113,7 +113,8 @@ fn info(urls: &Urls) -> Info {
     info
 }
 
-/// Returns the servers of the routes as absolute URLs below the base URL; the base URL itself if they declare none.
+/// Returns the servers of the routes as absolute URLs below the base URL; the base URL itself if they declare
+/// none.
 fn servers(declared: Option<Vec<Server>>, urls: &Urls) -> Vec<Server> {
     let base = origin_of(&urls.base);
     let mut servers = declared.unwrap_or_else(|| vec![Server::new("")]);

@@ -26,8 +26,8 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const CACHING: &str = "public, max-age=300";
 
-/// The document of a program. It is built at the first request, because building it takes a third of the processor time of a start, and
-/// few replicas are asked for it.
+/// The document of a program. It is built at the first request, because building it takes a third of the
+/// processor time of a start, and few replicas are asked for it.
 struct LazyDocument {
     /// The paths and schemas of the routes, without the parts that all operations share.
     collected: OpenApi,
@@ -41,9 +41,9 @@ struct Published {
     etag: String,
 }
 
-/// Converts the routes of a program into a router, and adds `/openapi.json` and `/docs`, which serve the document of
-/// all routes. `urls` are those in the document, and `limiter` limits the requests to the added routes per client
-/// address.
+/// Converts the routes of a program into a router, and adds `/openapi.json` and `/docs`, which serve the
+/// document of all routes. `urls` are those in the document, and `limiter` limits the requests to the added
+/// routes per client address.
 pub fn publish(routes: OpenApiRouter, urls: &Urls, limiter: RateLimiter) -> Router {
     let added = OpenApiRouter::new()
         .routes(routes!(read_document))
@@ -64,8 +64,8 @@ pub fn publish(routes: OpenApiRouter, urls: &Urls, limiter: RateLimiter) -> Rout
 }
 
 impl LazyDocument {
-    /// Returns the serialized document. The first call builds it on a thread for blocking work, and concurrent calls wait for that. Fails
-    /// if the document cannot be built; the next call tries again.
+    /// Returns the serialized document. The first call builds it on a thread for blocking work, and
+    /// concurrent calls wait for that. Fails if the document cannot be built; the next call tries again.
     async fn published(self: &Arc<Self>) -> Result<&Published, Error> {
         let build = || async {
             let document = Arc::clone(self);

@@ -1,6 +1,6 @@
 //! The error body: `{code, message, correlationId}`, and `errors` if members of the request body are invalid.
-//! A caller that accepts `application/problem+json` at least as much as JSON gets the same members within problem
-//! details (RFC 9457).
+//! A caller that accepts `application/problem+json` at least as much as JSON gets the same members within
+//! problem details (RFC 9457).
 
 use crate::content_negotiation::prefers_to_json;
 use crate::error::{Error, FieldError};

@@ -159,8 +159,8 @@ impl Code {
         }
     }
 
-    /// Returns whether the body is problem details (RFC 9457) regardless of `Accept`, as it is for the errors of
-    /// idempotency keys (draft-ietf-httpapi-idempotency-key-header §2.7).
+    /// Returns whether the body is problem details (RFC 9457) regardless of `Accept`, as it is for the errors
+    /// of idempotency keys (draft-ietf-httpapi-idempotency-key-header §2.7).
     pub(crate) const fn is_problem(self) -> bool {
         matches!(
             self,

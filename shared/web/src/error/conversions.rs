@@ -76,9 +76,9 @@ impl From<login::Error> for Error {
     }
 }
 
-/// Converts the error of an operation for which a signed-in user must enter the password again. `member` is the member
-/// of the request body with the password. The session itself is valid, so a wrong password is an invalid member (422),
-/// not a failed authentication (401).
+/// Converts the error of an operation for which a signed-in user must enter the password again. `member` is
+/// the member of the request body with the password. The session itself is valid, so a wrong password is an
+/// invalid member (422), not a failed authentication (401).
 pub fn reauthentication_error(error: login::Error, member: &str) -> Error {
     match error {
         login::Error::WrongCredentials => Error::incorrect_member(member, "the password of this account"),
@@ -217,7 +217,8 @@ impl From<email_verifications::ChangeError> for Error {
     }
 }
 
-/// Returns the 422 for the confirmation of an address with the link alone: what it would confirm, and how to go on.
+/// Returns the 422 for the confirmation of an address with the link alone: what it would confirm, and how to
+/// go on.
 fn password_missing(mailed: &MailedToken) -> Error {
     let (email, created_at) = (&mailed.mailed_to, mailed.user.created_at);
     let account = format!("the account that was created at {created_at}");

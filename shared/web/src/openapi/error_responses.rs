@@ -67,9 +67,9 @@ codes!(
     ValidationFailed,
 );
 
-/// The key of an error response while routes are collected. Several errors of one operation can share a status code, so
-/// the status alone does not identify a response. The text form, such as `403 csrf_mismatch`, takes the place of the
-/// status code in utoipa's map of responses.
+/// The key of an error response while routes are collected. Several errors of one operation can share a
+/// status code, so the status alone does not identify a response. The text form, such as `403 csrf_mismatch`,
+/// takes the place of the status code in utoipa's map of responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ErrorKey {
     pub(crate) status: StatusCode,
@@ -85,8 +85,9 @@ impl ErrorKey {
         Some(Self { status, code })
     }
 
-    /// Returns the text form of the key with an empty response. The documented one takes its place when the document is built, because the
-    /// responses of all operations would take a third of the processor time of a start.
+    /// Returns the text form of the key with an empty response. The documented one takes its place when the
+    /// document is built, because the responses of all operations would take a third of the processor time of
+    /// a start.
     fn undescribed(self) -> (String, RefOr<Response>) {
         let key = format!("{} {}", self.status.as_u16(), self.code.name());
         (key, Response::default().into())
@@ -98,7 +99,8 @@ impl ErrorKey {
     }
 }
 
-/// Returns the responses of these error codes by the text form of their `ErrorKey`. They are described when the document is built.
+/// Returns the responses of these error codes by the text form of their `ErrorKey`. They are described when
+/// the document is built.
 pub fn error_responses(codes: &[Code]) -> BTreeMap<String, RefOr<Response>> {
     let mut responses = BTreeMap::new();
     for &code in codes {

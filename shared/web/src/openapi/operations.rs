@@ -11,8 +11,8 @@ pub(crate) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
         .flatten()
 }
 
-/// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document, each paired with `true` if its
-/// method is safe (RFC 9110 §9.2.1).
+/// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document, each paired with `true` if
+/// its method is safe (RFC 9110 §9.2.1).
 pub(crate) fn operations_mut(paths: &mut Paths) -> impl Iterator<Item = (bool, &mut Operation)> {
     let items = paths.paths.values_mut();
     items

@@ -1,5 +1,6 @@
-//! Writes that wait for a concurrent transaction which ends their authority. Otherwise a write could commit after a deletion that did not
-//! see it, and leave a draft or a stored reply in the deleted account, or follow a demotion.
+//! Writes that wait for a concurrent transaction which ends their authority. Otherwise a write could commit
+//! after a deletion that did not see it, and leave a draft or a stored reply in the deleted account, or
+//! follow a demotion.
 
 use super::{Credentials, Fixture, Held, ROWS, Row, contents};
 use storage::db::{Db, Tx};
@@ -16,8 +17,8 @@ fn rows() -> impl Iterator<Item = &'static Row> {
     ROWS.iter().filter(|row| row.writes_with_token())
 }
 
-/// Sends the bodies of these requests, waits until each waits for the transaction `end`, and commits it. Expects that they are refused,
-/// and that only `end` has changed a table: `changed`.
+/// Sends the bodies of these requests, waits until each waits for the transaction `end`, and commits it.
+/// Expects that they are refused, and that only `end` has changed a table: `changed`.
 async fn expect_refused_after(db: &Db, end: Tx, mut requests: Vec<Held<'_>>, changed: &str) {
     let before = contents(db).await;
     for request in &mut requests {
@@ -52,8 +53,8 @@ async fn a_write_waits_for_the_end_of_its_user(shape: Shape) {
     expect_refused_after(&db, end, requests, "users.").await;
 }
 
-/// The statements of the API do not lock the session, but they check it. They wait for their table here, so that the session has ended
-/// when they begin.
+/// The statements of the API do not lock the session, but they check it. They wait for their table here, so
+/// that the session has ended when they begin.
 async fn a_write_checks_the_session_in_its_own_statement(shape: Shape) {
     let world = start(shape).await;
     let fixture = Fixture::create(&world).await;

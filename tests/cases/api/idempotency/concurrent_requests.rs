@@ -19,8 +19,8 @@ async fn lock_payments(db: &Db) -> Tx {
     tx
 }
 
-/// Waits until the request waits for the lock or is answered. Returns immediately on SQLite, which does not report
-/// waiting requests.
+/// Waits until the request waits for the lock or is answered. Returns immediately on SQLite, which does not
+/// report waiting requests.
 async fn wait_until_blocked<T>(db: &Db, request: &JoinHandle<T>) {
     let waiting = "SELECT COUNT(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
                    WHERE d.datname = current_database() AND NOT l.granted";
@@ -62,8 +62,8 @@ async fn waiting_requests_time_out_without_blocking_others(world: World) {
     assert!(!repeated.is_finished() && !first.is_finished());
     let repeated = repeated.await.unwrap();
     assert!(began.elapsed() >= MAX_WAIT, "{:?}", began.elapsed());
-    // On SQLite any of them may have been the first to begin its write, which fails after the same time. A request that
-    // arrived late enough still waits then, and begins the second.
+    // On SQLite any of them may have been the first to begin its write, which fails after the same time. A
+    // request that arrived late enough still waits then, and begins the second.
     let gave_up = status_counts(&repeated).get(&503).copied().unwrap_or_default();
     assert!(
         gave_up <= if is_sqlite { 2 } else { 0 },
@@ -119,7 +119,8 @@ async fn aborted_requests_leave_no_claim(world: World) {
         let first = tokio::spawn(replica.payment(&key, &payment()).into_future());
         wait_until_blocked(&db, &first).await;
         first.abort();
-        // A replica that finished a request before it noticed that its client was gone has a response for the next one.
+        // A replica that finished a request before it noticed that its client was gone has a response for the
+        // next one.
         if let Ok(answered) = first.await {
             answered.expect(201);
         }

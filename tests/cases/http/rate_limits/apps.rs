@@ -106,8 +106,8 @@ async fn a_flood_from_its_address_does_not_stop_an_app(shape: Shape) {
     expect_rate_limited(bearer.get("/protected").await, "address", ADDRESS);
 }
 
-/// The 700 calls are more than the default limit by address allows, and fewer than that by client. The clock stands still, so that all are
-/// made in one minute.
+/// The 700 calls are more than the default limit by address allows, and fewer than that by client. The clock
+/// stands still, so that all are made in one minute.
 async fn the_back_end_of_many_users_refreshes_at_the_default_limits(shape: Shape) {
     const USERS: usize = 7;
     const REFRESHES_OF_USER: usize = 100;

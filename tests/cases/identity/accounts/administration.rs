@@ -26,7 +26,8 @@ fn listed(world: &World, id: &Value) -> Value {
     users.find(|user| &user["id"] == id).unwrap().clone()
 }
 
-/// Expects that the last event with the correlation id of a response has this name, user, client and administrator.
+/// Expects that the last event with the correlation id of a response has this name, user, client and
+/// administrator.
 async fn expect_event(world: &World, reply: &Reply, name: &str, user: i64, client: Option<&str>, by: &User) {
     type Event = (String, Option<i64>, Option<String>, Option<i64>, Option<String>);
     let query = "SELECT name, user_id, client_id, administrator_id, address FROM security_events

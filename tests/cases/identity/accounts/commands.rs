@@ -25,8 +25,8 @@ impl Fixture {
         }
     }
 
-    /// Expects that all sessions and tokens ended. A change by a command or by another server takes effect within a
-    /// second.
+    /// Expects that all sessions and tokens ended. A change by a command or by another server takes effect
+    /// within a second.
     pub(super) async fn expect_signed_out(&self, world: &World) {
         world.expect_revoked_soon(&self.tokens.access).await;
         self.tokens.expect_revoked(world, &self.app).await;

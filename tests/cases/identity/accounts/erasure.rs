@@ -167,8 +167,8 @@ async fn no_label_leads_to_an_event_with_an_address(shape: Shape) {
     }
 }
 
-/// The events of the account are more than its deletion changes itself, and in the long tier more than one statement can change within
-/// its time limit.
+/// The events of the account are more than its deletion changes itself, and in the long tier more than one
+/// statement can change within its time limit.
 async fn an_account_with_very_many_events_can_be_deleted(shape: Shape) {
     let mut world = start(shape).await;
     let half = rounds(5_000_i64, 75_000);
@@ -235,8 +235,8 @@ async fn events_after_the_deletion_do_not_name_the_account(shape: Shape) {
     let tokens = app.tokens(&ann, "posts:read").await;
     let anyone = from(&world, ADDRESSES[1]);
     let fresh = app.refresh(&anyone, &tokens.refresh).await.expect(200).json();
-    // The failures of a minute after the first one are counted in one event, which is written when the minute has
-    // ended.
+    // The failures of a minute after the first one are counted in one event, which is written when the minute
+    // has ended.
     for _ in 0..4 {
         fail_to_sign_in(&world, ADDRESSES[0], &ann).await.expect(401);
     }
@@ -288,7 +288,8 @@ async fn alerts_count_the_events_of_deleted_accounts(shape: Shape) {
     }
     delete(&ann).await;
     world.stop().await;
-    // The detection must raise the alert after the deletion too, so an alert that was raised before is removed.
+    // The detection must raise the alert after the deletion too, so an alert that was raised before is
+    // removed.
     let db = world.db().await;
     execute!(db.writer(), "DELETE FROM alerts").unwrap();
     world.advance(Duration::from_secs(60));

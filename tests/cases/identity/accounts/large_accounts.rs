@@ -1,4 +1,5 @@
-//! Accounts with very much data: their deletion is a short transaction, and the rest is erased in the background.
+//! Accounts with very much data: their deletion is a short transaction, and the rest is erased in the
+//! background.
 
 use serde_json::json;
 use std::time::{Duration, Instant};

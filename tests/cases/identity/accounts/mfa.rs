@@ -172,8 +172,8 @@ async fn recovery_codes_of_other_users_are_rejected(world: SharedWorld) {
     stolen.expect_error(403, "mfa_required");
 }
 
-/// Expects that the response to a change in the session of `user` set the cookie of a session that takes its place, and
-/// that it is the only session of the user. Returns a caller with the new cookie.
+/// Expects that the response to a change in the session of `user` set the cookie of a session that takes its
+/// place, and that it is the only session of the user. Returns a caller with the new cookie.
 async fn expect_only_session(world: &World, user: &User, former: &Value, reply: &Reply) -> Caller {
     assert_ne!(reply.cookie("sid"), user.sid);
     user.get("/me").await.expect_error(401, "unauthenticated");

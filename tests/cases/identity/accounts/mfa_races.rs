@@ -1,5 +1,5 @@
-//! Concurrent sign-ins with one code, each from an address of its own so that no lockout interferes; and sign-ins
-//! concurrent with enabling MFA.
+//! Concurrent sign-ins with one code, each from an address of its own so that no lockout interferes; and
+//! sign-ins concurrent with enabling MFA.
 
 use serde_json::{Value, json};
 use tests::{
@@ -25,7 +25,8 @@ fn from(world: &World, n: usize) -> Caller {
     world.anyone().with("x-forwarded-for", &format!("198.51.100.{n}"))
 }
 
-/// Signs in concurrently with this body. Returns the number of successes. Wrong codes soon lock the account's codes.
+/// Signs in concurrently with this body. Returns the number of successes. Wrong codes soon lock the account's
+/// codes.
 async fn sign_in_concurrently(world: &World, body: &Value) -> usize {
     let replies: Vec<Reply> = run_concurrently(callers(), |n| {
         from(world, n + 1)

@@ -91,7 +91,8 @@ async fn ending_all_other_sessions_keeps_the_current_one(world: SharedWorld) {
     let events = "SELECT COUNT(*) FROM security_events WHERE user_id = $1 AND name = 'authn_session_revoked'";
     assert_eq!(fetch_one!(db.reader(), (i64,), events, ann.id).unwrap(), (2,));
 
-    // This session, the tokens of its apps and those of third parties go on, and so do the sessions of others.
+    // This session, the tokens of its apps and those of third parties go on, and so do the sessions of
+    // others.
     assert_eq!(listed(&ann).await.len(), 1);
     for tokens in [&kept, &of_third] {
         world.expect_accepted(&tokens.access).await;

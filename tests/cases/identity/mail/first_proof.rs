@@ -1,6 +1,6 @@
-//! The first proof of a mailbox. Anybody may enter an address for an account, so the link alone confirms no address: the session or
-//! the password of the account shows that whoever reads the mail also has the account. A reset proves the mailbox otherwise, and
-//! takes the account from whoever had it before.
+//! The first proof of a mailbox. Anybody may enter an address for an account, so the link alone confirms no
+//! address: the session or the password of the account shows that whoever reads the mail also has the
+//! account. A reset proves the mailbox otherwise, and takes the account from whoever had it before.
 
 use super::{
     CONFIRM, CONFIRM_NEW, NEW_PASSWORD, RESET, change_token, events, expect_signed_out, me, reset,
@@ -13,8 +13,8 @@ use tests::{
 
 const DEVICE: [&str; 1] = ["--device"];
 
-/// A stranger who signed up with somebody else's address, turned two-step sign-in on, and has two sessions, tokens of three apps and
-/// a code for further ones.
+/// A stranger who signed up with somebody else's address, turned two-step sign-in on, and has two sessions,
+/// tokens of three apps and a code for further ones.
 struct Stranger {
     here: User,
     elsewhere: User,
@@ -60,7 +60,8 @@ impl Stranger {
         }
     }
 
-    /// Expects that nothing of the stranger gives access to the account any more, whose password is `password` now.
+    /// Expects that nothing of the stranger gives access to the account any more, whose password is
+    /// `password` now.
     async fn expect_locked_out(&self, world: &World, password: &str) {
         let email = &self.here.email;
         expect_signed_out(&[&self.here, &self.elsewhere]).await;
@@ -249,8 +250,8 @@ async fn opening_a_link_confirms_no_address(world: SharedWorld) {
     assert_eq!(me(&ann).await["email_verified"], false);
 }
 
-/// Otherwise a stranger could move an account to the address of somebody else, and whoever enters an address with a mistake would
-/// give the account to its owner.
+/// Otherwise a stranger could move an account to the address of somebody else, and whoever enters an address
+/// with a mistake would give the account to its owner.
 async fn a_changed_address_needs_the_session_or_the_password_too(world: SharedWorld) {
     let mut ann = world.sign_up_confirmed().await;
     for by_session in [false, true] {
@@ -259,7 +260,8 @@ async fn a_changed_address_needs_the_session_or_the_password_too(world: SharedWo
         let mut owner = world.browser();
         let page = open(&world, &mut owner, &new, (CONFIRM_NEW, 1)).await;
         assert!(page.asks_for("password"), "{}", page.reply);
-        // The address of the account is nobody else's business, and a reset by the new one could not reach it.
+        // The address of the account is nobody else's business, and a reset by the new one could not reach
+        // it.
         assert!(!page.reply.text().contains(&ann.email), "{}", page.reply);
         assert!(!page.asks_for("email"), "{}", page.reply);
         let wrong = owner.submit(&page, &[("password", NEW_PASSWORD)]).await;
@@ -277,7 +279,8 @@ async fn a_changed_address_needs_the_session_or_the_password_too(world: SharedWo
     }
 }
 
-/// The person who confirmed the address has set up the account, so a later reset leaves a second factor that is older than the confirmation.
+/// The person who confirmed the address has set up the account, so a later reset leaves a second factor that
+/// is older than the confirmation.
 async fn a_second_factor_from_before_the_confirmation_stays_on_after_a_reset(world: SharedWorld) {
     let (user, app) = (world.sign_up().await, world.app().register());
     let authenticator = Authenticator::enable(&world, &user).await;

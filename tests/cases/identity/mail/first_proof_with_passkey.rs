@@ -1,5 +1,5 @@
-//! The passkey of a stranger who signed up with somebody else's address. A passkey signs in without the password, so it would outlive a new
-//! one.
+//! The passkey of a stranger who signed up with somebody else's address. A passkey signs in without the
+//! password, so it would outlive a new one.
 
 use super::{NEW_PASSWORD, RESET, events, expect_signed_out, me, reset, reset_token};
 use serde_json::json;
@@ -27,7 +27,8 @@ impl Stranger {
         }
     }
 
-    /// Expects that neither the passkey nor a session of it gives access to the account, whose password is [`NEW_PASSWORD`] now.
+    /// Expects that neither the passkey nor a session of it gives access to the account, whose password is
+    /// [`NEW_PASSWORD`] now.
     async fn expect_locked_out(&self, world: &World) {
         expect_signed_out(&[&self.user]).await;
         let sid = self.with_passkey.cookie("sid").unwrap();

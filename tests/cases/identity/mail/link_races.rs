@@ -25,8 +25,8 @@ fn from(caller: &Caller, round: u8) -> Caller {
     caller.with("x-forwarded-for", &format!("198.51.100.{round}"))
 }
 
-/// Expects one success, and that the other requests were too late (422, or 401 if the session had ended) or shed (503). Returns
-/// the index of the success.
+/// Expects one success, and that the other requests were too late (422, or 401 if the session had ended) or
+/// shed (503). Returns the index of the success.
 fn expect_one(replies: &[Reply]) -> usize {
     let counted = status_counts(replies);
     let others = [401, 422, 503].map(|status| counted.get(&status).copied().unwrap_or_default());

@@ -84,8 +84,9 @@ fn nice_values(pid: u32, prefix: &str) -> Vec<i32> {
     stats.filter_map(nice_value).collect()
 }
 
-/// The processes with hashing threads: each with the number of these threads and its resident set size in KiB. Fails the
-/// test if there are more such threads than the permits explain, or if one has the priority of the threads that serve requests.
+/// The processes with hashing threads: each with the number of these threads and its resident set size in
+/// KiB. Fails the test if there are more such threads than the permits explain, or if one has the priority of
+/// the threads that serve requests.
 fn hashing_processes(world: &World) -> Vec<(u32, u64, u64)> {
     let hashing = world.pids().into_iter().map(|pid| {
         // The first thread, which serves requests too, has the name of the program.
@@ -263,8 +264,9 @@ async fn checks_of_new_passwords_are_cheap(world: World) {
     }
 }
 
-/// A sign-in at an address without an account takes the time of a hash too, so that the time does not tell whether there is one. The hashes
-/// are costly here, so that they outweigh everything else that the programs do. `tests/timing` compares the times themselves.
+/// A sign-in at an address without an account takes the time of a hash too, so that the time does not tell
+/// whether there is one. The hashes are costly here, so that they outweigh everything else that the programs
+/// do. `tests/timing` compares the times themselves.
 async fn a_sign_in_at_an_unknown_address_computes_a_hash(shape: Shape) {
     let world = World::builder(shape).flag("--argon2-passes", "20").start().await;
     let ann = world.sign_up().await;

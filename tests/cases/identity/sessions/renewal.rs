@@ -1,4 +1,5 @@
-//! A sign-in in a browser that has a session: one of the same user goes on under another `sid`, one of another user ends.
+//! A sign-in in a browser that has a session: one of the same user goes on under another `sid`, one of
+//! another user ends.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -32,7 +33,8 @@ async fn expect_dead(world: &World, user: &User) {
     }
 }
 
-/// Waits until the app was told about the end of a session. Returns the claims of all logout tokens that it got.
+/// Waits until the app was told about the end of a session. Returns the claims of all logout tokens that it
+/// got.
 async fn told(server: &StubServer) -> Vec<Value> {
     eventually("the app was not told", async || !server.received().is_empty()).await;
     let token = |body: &str| claims(body.strip_prefix("logout_token=").unwrap());
@@ -49,7 +51,8 @@ struct Given {
     code: Grant,
 }
 
-/// Returns the tokens that a first-party app got in the session of a user, and a code that it has not exchanged yet.
+/// Returns the tokens that a first-party app got in the session of a user, and a code that it has not
+/// exchanged yet.
 async fn given(world: &World, server: &StubServer, user: &User) -> Given {
     let app = world.app().first_party();
     let app = app.option(&["--backchannel-logout-uri", &server.url]).register();
@@ -147,7 +150,8 @@ async fn a_wrong_password_changes_nothing(world: SharedWorld) {
     assert_eq!(current(&user).await["id"], before["id"]);
 }
 
-/// Two tabs submit their old forms at once. One of them renews the session, the others start sessions of their own.
+/// Two tabs submit their old forms at once. One of them renews the session, the others start sessions of
+/// their own.
 async fn of_concurrent_sign_ins_one_renews_the_session(world: SharedWorld) {
     const N: usize = 4;
     for _ in 0..3 {
@@ -172,7 +176,8 @@ async fn of_concurrent_sign_ins_one_renews_the_session(world: SharedWorld) {
     }
 }
 
-/// Of a sign-in and a logout at once, either comes first: the former identifier is dead, and the tokens live only in a session.
+/// Of a sign-in and a logout at once, either comes first: the former identifier is dead, and the tokens live
+/// only in a session.
 async fn a_sign_in_races_with_a_logout(world: SharedWorld) {
     for _ in 0..8 {
         let (user, server) = (world.user().await, StubServer::start().await);
@@ -207,7 +212,8 @@ async fn a_session_that_was_signed_out_is_not_renewed(world: SharedWorld) {
     assert_ne!(current(&next).await["id"], id);
 }
 
-/// A session that was unused for too long asks for another sign-in, which ends nothing: the apps were in use meanwhile.
+/// A session that was unused for too long asks for another sign-in, which ends nothing: the apps were in use
+/// meanwhile.
 async fn a_session_that_was_unused_for_too_long_is_renewed(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (user, server) = (world.user().await, StubServer::start().await);

@@ -110,8 +110,8 @@ async fn assertions_of_both_algorithms_authenticate(world: SharedWorld) {
     expect_web_app_authenticated(&world).await;
 }
 
-/// Goes through the life of a grant to a web app with keys. Every request needs an assertion of the app, and one that another key signed
-/// changes nothing.
+/// Goes through the life of a grant to a web app with keys. Every request needs an assertion of the app, and
+/// one that another key signed changes nothing.
 async fn expect_web_app_authenticated(world: &World) {
     let (key, stranger) = (Key::rsa("rsa"), Key::rsa("rsa"));
     let file = jwks_file(world, &json!({ "keys": [key.jwk()] }));

@@ -66,7 +66,8 @@ async fn a_disabled_client_neither_begins_flows_nor_authenticates(world: SharedW
     world.expect_accepted(&of_other.access).await;
 }
 
-/// An issuer keeps a client in memory for a second. Afterwards `/authorize` knows by itself, without a token request of the client.
+/// An issuer keeps a client in memory for a second. Afterwards `/authorize` knows by itself, without a token
+/// request of the client.
 async fn authorization_requests_of_a_disabled_client_end_on_an_error_page(world: SharedWorld) {
     const REQUESTS: usize = 4;
     let (user, app) = world.user_and_app().await;

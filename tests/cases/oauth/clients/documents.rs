@@ -29,7 +29,8 @@ struct DescribedApp {
 }
 
 impl DescribedApp {
-    /// Starts the server of an app whose document has these members beside its id, its name and its redirect URI.
+    /// Starts the server of an app whose document has these members beside its id, its name and its redirect
+    /// URI.
     async fn start(members: Value) -> Self {
         let server = StubServer::start().await;
         let described = Self {

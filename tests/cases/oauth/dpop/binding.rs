@@ -5,7 +5,8 @@ use super::{bound_tokens, exchange, refresh, token_request};
 use serde_json::{Value, json};
 use tests::{App, Grant, ProofKey, Proven, SharedWorld, Tokens, World, on_every_shape};
 
-/// Expects that every issuer refuses the refresh token to a client with another key, and to one without a key.
+/// Expects that every issuer refuses the refresh token to a client with another key, and to one without a
+/// key.
 async fn expect_useless_without_key(world: &World, app: &App, refresh_token: &str) {
     let thief = ProofKey::default();
     for issuer in world.at_each_issuer(&world.anyone()) {

@@ -1,4 +1,5 @@
-//! Unmodified client libraries sign a user in with DPoP, refresh and call the API, with the nonces of both servers.
+//! Unmodified client libraries sign a user in with DPoP, refresh and call the API, with the nonces of both
+//! servers.
 
 use serde_json::json;
 use tests::{ClientLibrary, Shape, World, on_one_shape};

@@ -62,7 +62,8 @@ impl Fixture {
         self.world.at_each_issuer(&self.world.anyone())
     }
 
-    /// Sends a request that can be repeated, with a new proof that has this nonce, to an endpoint of an issuer.
+    /// Sends a request that can be repeated, with a new proof that has this nonce, to an endpoint of an
+    /// issuer.
     async fn send(&self, issuer: &Caller, path: &str, nonce: Option<&str>) -> Reply {
         let url = format!("{}{path}", self.world.base());
         let request = match path {

@@ -1,4 +1,5 @@
-//! Resources: the scheme `DPoP` with a proof, at the API, at `/userinfo` and at `/admin/…`, and introspection.
+//! Resources: the scheme `DPoP` with a proof, at the API, at `/userinfo` and at `/admin/…`, and
+//! introspection.
 
 use super::bound_tokens;
 use serde_json::{Value, json};

@@ -67,8 +67,8 @@ fn expect_refused(reply: &Reply) {
     assert!(reply.status == 401 && is_refusal, "{reply}");
 }
 
-/// Waits until every API reaches a Redis that just started. Proofs without a nonce show it if they cannot have been used before the
-/// start: those of a client whose clock is ahead by almost as much as is accepted.
+/// Waits until every API reaches a Redis that just started. Proofs without a nonce show it if they cannot
+/// have been used before the start: those of a client whose clock is ahead by almost as much as is accepted.
 async fn wait_for_redis(fixture: &Fixture) {
     for api in fixture.apis() {
         eventually("an API does not reach Redis", async || {
@@ -173,7 +173,8 @@ async fn a_replayed_proof_is_refused_at_every_replica(world: World) {
     }
 }
 
-/// Expects that each issuer accepts a new proof for `/userinfo` at its first use only, and that the others refuse it.
+/// Expects that each issuer accepts a new proof for `/userinfo` at its first use only, and that the others
+/// refuse it.
 async fn expect_single_use_at_userinfo(fixture: &Fixture, token: &str) {
     let request = Proven::new("GET", &format!("{}/userinfo", fixture.world.base())).token(token);
     let issuers = fixture.world.at_each_issuer(&fixture.world.anyone().dpop(token));
@@ -249,7 +250,8 @@ async fn without_redis_each_replica_accepts_its_own_nonces_once(world: World) {
         }
     };
     expect_all_refused().await;
-    // Redis is back and empty. It knows none of the used proofs: each may be older than its data, or has the nonce of one replica.
+    // Redis is back and empty. It knows none of the used proofs: each may be older than its data, or has the
+    // nonce of one replica.
     fixture.world.redis().start();
     wait_for_redis(&fixture).await;
     expect_all_refused().await;

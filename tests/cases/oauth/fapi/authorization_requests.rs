@@ -54,8 +54,8 @@ async fn two_clients_get_tokens_that_only_their_own_keys_can_use(shape: Shape) {
         .expect(200);
 }
 
-/// without-state, state-only-outside-request-object, different-state-inside-and-outside, long-state, and the same for `nonce`;
-/// other-scope-order.
+/// without-state, state-only-outside-request-object, different-state-inside-and-outside, long-state, and the
+/// same for `nonce`; other-scope-order.
 async fn state_and_nonce_return_as_they_were_pushed(shape: Shape) {
     let world = strict(shape).start().await;
     let (user, app) = (world.user().await, FapiApp::register(&world, CALLBACK));

@@ -57,8 +57,8 @@ async fn pushed_requests_need_an_assertion_for_the_issuer(shape: Shape) {
     }
 }
 
-/// ensure-client-assertion-in-token-endpoint, ensure-client-id-in-token-endpoint and the other modules about assertions at
-/// `/token`. The code is not used up.
+/// ensure-client-assertion-in-token-endpoint, ensure-client-id-in-token-endpoint and the other modules about
+/// assertions at `/token`. The code is not used up.
 async fn token_requests_need_an_assertion_for_the_issuer(shape: Shape) {
     let world = strict(shape).start().await;
     let user = world.user().await;

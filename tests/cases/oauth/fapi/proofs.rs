@@ -92,7 +92,8 @@ async fn send_changed(
     send_with_proof(request, prove, call).await
 }
 
-/// Waits until a proof that is ten seconds old is accepted: a Redis that has just started does not know which older ones were used.
+/// Waits until a proof that is ten seconds old is accepted: a Redis that has just started does not know which
+/// older ones were used.
 async fn wait_for_redis(world: &World, key: &ProofKey, request: &Proven, call: impl Fn() -> Call) {
     eventually("older proofs are refused", async || {
         let reply = send_changed(world, key, request, &made(-10), &call).await;
@@ -110,7 +111,8 @@ async fn fresh_proof(key: &ProofKey, request: &Proven, caller: &Caller) -> Strin
     }
 }
 
-/// dpop-negative-tests, check-dpop-proof-nbf-exp, both modules about `iat`, and access-token-type-header-case-sensitivity.
+/// dpop-negative-tests, check-dpop-proof-nbf-exp, both modules about `iat`, and
+/// access-token-type-header-case-sensitivity.
 async fn a_resource_checks_each_part_of_a_proof(shape: Shape) {
     let world = strict(shape).start().await;
     let (user, app) = (world.user().await, FapiApp::register(&world, CALLBACK));
@@ -157,8 +159,8 @@ async fn a_resource_checks_each_part_of_a_proof(shape: Shape) {
     expect_header_names_in_any_case(&world, key, &token).await;
 }
 
-/// Expects that neither the name of the header `DPoP` nor the scheme depends on upper and lower case, and that the proof then works
-/// once.
+/// Expects that neither the name of the header `DPoP` nor the scheme depends on upper and lower case, and
+/// that the proof then works once.
 async fn expect_header_names_in_any_case(world: &World, key: &ProofKey, token: &str) {
     let at_api = &world.at_each_api(&world.anyone().dpop(token))[0];
     let proof = fresh_proof(key, &to_resource(world, token), at_api).await;

@@ -57,8 +57,8 @@ async fn a_code_needs_its_client_its_verifier_and_a_proof_and_works_once(shape: 
     .await;
 }
 
-/// ensure-token-endpoint-fails-with-expired-auth-code and refresh-token. A client whose response was lost repeats its refresh after
-/// half a minute.
+/// ensure-token-endpoint-fails-with-expired-auth-code and refresh-token. A client whose response was lost
+/// repeats its refresh after half a minute.
 async fn codes_expire_and_refresh_tokens_need_their_client(shape: Shape) {
     let world = strict(shape).clock().start().await;
     let user = world.user().await;

@@ -1,5 +1,5 @@
-//! The sequences of those modules of the OpenID Foundation's conformance suite that no other test goes through.
-//! `docs/develop/conformance.md` lists all modules with their tests.
+//! The sequences of those modules of the OpenID Foundation's conformance suite that no other test goes
+//! through. `docs/develop/conformance.md` lists all modules with their tests.
 
 use super::backchannel_logout::wait_for;
 use super::{id_token, sign_in, verify};
@@ -19,7 +19,8 @@ async fn id_token_of(app: &App, browser: &mut Browser, user: &User, parameters: 
     id_token(&Tokens::parse(app.exchange(&user.anonymous(), &grant).await))
 }
 
-/// oidcc-prompt-login, oidcc-max-age-1, oidcc-max-age-10000, oidcc-prompt-none-logged-in and oidcc-id-token-hint.
+/// oidcc-prompt-login, oidcc-max-age-1, oidcc-max-age-10000, oidcc-prompt-none-logged-in and
+/// oidcc-id-token-hint.
 async fn a_new_sign_in_changes_auth_time_and_nothing_else_does(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (user, app) = (world.user().await, world.app().kind("web").register());
@@ -62,7 +63,8 @@ async fn a_code_that_is_used_again_after_30_seconds_ends_its_tokens(shape: Shape
     tokens.expect_revoked(&world, &app).await;
 }
 
-/// oidcc-alternate-happy-flow, which was oidcc-ensure-other-scope-order-succeeds before it reordered the parameters too.
+/// oidcc-alternate-happy-flow, which was oidcc-ensure-other-scope-order-succeeds before it reordered the
+/// parameters too.
 async fn the_order_of_scopes_and_parameters_does_not_matter(world: SharedWorld) {
     let (user, app) = world.user_and_app().await;
     let request = |scope| app.authorization().set("scope", scope);

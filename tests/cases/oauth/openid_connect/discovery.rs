@@ -124,7 +124,8 @@ async fn a_request_may_name_the_advertised_acr_values(world: SharedWorld) {
     }
 }
 
-/// Many libraries ask for it, whatever the app is registered for. The app gets its refresh tokens in any case.
+/// Many libraries ask for it, whatever the app is registered for. The app gets its refresh tokens in any
+/// case.
 async fn offline_access_is_accepted_without_effect(world: SharedWorld) {
     let (user, anyone) = (world.user().await, world.anyone());
     let app = world.app().kind("web").scope("openid posts:read").register();

@@ -1,5 +1,5 @@
-//! Unmodified client libraries sign a user in, refresh, introspect, revoke, read claims and sign the user out,
-//! configured by discovery alone. Those that can be services get tokens for themselves.
+//! Unmodified client libraries sign a user in, refresh, introspect, revoke, read claims and sign the user
+//! out, configured by discovery alone. Those that can be services get tokens for themselves.
 
 use serde_json::json;
 use tests::{

@@ -126,7 +126,8 @@ async fn the_confirmation_cannot_be_forged(world: SharedWorld) {
     expect_signed_in(&user, true).await;
 }
 
-/// Tokens with the claims of an ID token which the issuer did not sign: without a signature, and with that of another key.
+/// Tokens with the claims of an ID token which the issuer did not sign: without a signature, and with that of
+/// another key.
 fn forged(id_token: &str) -> Vec<String> {
     let kid = decode_header(id_token).unwrap().kid.unwrap();
     let payload = id_token.split('.').nth(1).unwrap();

@@ -86,7 +86,8 @@ async fn apps_below_the_registrable_domain_can_have_the_cookie(shape: Shape) {
     assert_eq!(shown["refresh_cookie"], true);
 }
 
-/// The tabs of a browser share the cookie, so an update that turns it on opens the retry window too, as a registration does.
+/// The tabs of a browser share the cookie, so an update that turns it on opens the retry window too, as a
+/// registration does.
 async fn a_cookie_that_is_turned_on_gets_its_retry_window(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let register = || world.app().redirect_uri(CALLBACK).register();

@@ -1,5 +1,5 @@
-//! The sequences of those modules of the OpenID Foundation's Dynamic OP profile that no other test goes through.
-//! `docs/develop/conformance.md` lists all modules with their tests.
+//! The sequences of those modules of the OpenID Foundation's Dynamic OP profile that no other test goes
+//! through. `docs/develop/conformance.md` lists all modules with their tests.
 
 use super::super::openid_connect::verify;
 use super::{REGISTER, Registered, expect_metadata_error, open, register, web};
@@ -8,8 +8,8 @@ use tests::{App, Call, Shape, Signer, StubServer, Tokens, World, claims, eventua
 
 const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-/// oidcc-ensure-redirect-uri-in-authorization-request, oidcc-redirect-uri-query-OK, oidcc-redirect-uri-query-mismatch,
-/// oidcc-redirect-uri-query-added and oidcc-redirect-uri-regfrag.
+/// oidcc-ensure-redirect-uri-in-authorization-request, oidcc-redirect-uri-query-OK,
+/// oidcc-redirect-uri-query-mismatch, oidcc-redirect-uri-query-added and oidcc-redirect-uri-regfrag.
 async fn redirect_uris_with_a_query_match_exactly(shape: Shape) {
     let world = open(shape).await;
     let user = world.user().await;

@@ -1,5 +1,5 @@
-//! Registrations and changes of them whose body is held back until their token has ended. They must have no effect, because somebody
-//! who copied the token may have sent them.
+//! Registrations and changes of them whose body is held back until their token has ended. They must have no
+//! effect, because somebody who copied the token may have sent them.
 
 use super::{REGISTER, Registered, register, spa};
 use serde_json::{Value, json};
@@ -46,8 +46,8 @@ async fn clients(world: &World) -> Vec<(String, String)> {
     fetch_all!(world.db().await.reader(), (String, String), query).unwrap()
 }
 
-/// A world in which clients need an initial access token, an administrator at its last issuer, and the id and the text of such a token
-/// with two uses.
+/// A world in which clients need an initial access token, an administrator at its last issuer, and the id and
+/// the text of such a token with two uses.
 async fn start(shape: Shape) -> (World, Caller, String, String) {
     let world = World::builder(shape).flag("--client-registration", "token");
     let world = world.start().await;

@@ -205,8 +205,8 @@ async fn users_consent_anew_to_a_changed_client(shape: Shape) {
         put(&manager, &client, &body).await.expect(200);
         app.redirect_uri = body["redirect_uris"][0].as_str().unwrap().to_owned();
         let began = Instant::now();
-        // Every process knows the change within a second. They take turns, and a page takes two requests: the third one lets another
-        // process give the next page.
+        // Every process knows the change within a second. They take turns, and a page takes two requests: the
+        // third one lets another process give the next page.
         let mut agreed = 0;
         let page = loop {
             let page = next_page(&mut browser, &app).await;

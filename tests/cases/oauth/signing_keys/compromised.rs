@@ -72,7 +72,8 @@ async fn all_keys_are_replaced_without_a_stop(shape: Shape) {
     world.expect_accepted(&tokens.access).await;
 }
 
-/// The first successor was in every key set. The second has been staged for a moment, so that caches may lack it.
+/// The first successor was in every key set. The second has been staged for a moment, so that caches may lack
+/// it.
 async fn two_compromises_of_a_young_installation_do_not_stop_signing(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (ann, app) = world.user_and_app().await;

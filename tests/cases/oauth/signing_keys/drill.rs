@@ -8,8 +8,8 @@ use tests::{
     rounds,
 };
 
-/// Runs a drill with JSON output at all replicas of a world, and at further APIs. Returns its exit code, its report and
-/// its error message.
+/// Runs a drill with JSON output at all replicas of a world, and at further APIs. Returns its exit code, its
+/// report and its error message.
 fn drill(world: &World, further_apis: &[&str], args: &[&str]) -> (Option<i32>, Value, String) {
     let output = run(world, further_apis, &[&["--json"], args].concat());
     let report = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -129,7 +129,8 @@ async fn an_api_without_notifications_and_key_fetches_turns_the_drill_red(shape:
         .map(|endpoint| endpoint["false_401"].as_u64().unwrap())
         .sum::<u64>();
     assert_eq!(rejected_by_others, 0, "{report}");
-    // The replica knows the staged key of the beginning, and not the one that was staged by the first rotation.
+    // The replica knows the staged key of the beginning, and not the one that was staged by the first
+    // rotation.
     assert_eq!(report["rotations"].as_array().unwrap().len(), 2, "{report}");
     assert!(
         report["rotations"][1]["shown_after_ms"][&name].is_null(),

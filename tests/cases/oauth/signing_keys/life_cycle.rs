@@ -18,7 +18,8 @@ async fn a_staged_key_is_published_and_does_not_sign(world: World) {
     assert_eq!(app.tokens(&ann, "posts:read").await.kid(), active);
 }
 
-/// No verifier can have cached a key set without the key that is staged at the first start. Caches may lack the next one.
+/// No verifier can have cached a key set without the key that is staged at the first start. Caches may lack
+/// the next one.
 async fn a_young_installation_rotates_its_keys_at_once(shape: Shape) {
     let world = World::builder(shape).empty().start().await;
     let (ann, app) = world.user_and_app().await;

@@ -100,8 +100,9 @@ struct Processes {
 }
 
 impl Processes {
-    /// Begins a family, sends a used refresh token and the unused one of it to the issuers with a wrong clock, which refuse both, and
-    /// uses the latter. Then revokes the family, and expects that each API obeys.
+    /// Begins a family, sends a used refresh token and the unused one of it to the issuers with a wrong
+    /// clock, which refuse both, and uses the latter. Then revokes the family, and expects that each API
+    /// obeys.
     async fn revoke_one(&self, user: &User, app: &App, issuer: &Caller) {
         let used = app.tokens(user, "posts:read").await;
         let unused = Tokens::parse(app.refresh(issuer, &used.refresh).await);
@@ -145,7 +146,8 @@ async fn valid_tokens_are_accepted_during_rotations(shape: Shape) {
     expect_no_rejection_during_rotations(&start(shape).await).await;
 }
 
-/// Three more issuers, whose clocks are wrong, sign nothing, use up no token, and delete no key, session or revocation early.
+/// Three more issuers, whose clocks are wrong, sign nothing, use up no token, and delete no key, session or
+/// revocation early.
 async fn wrong_clocks_of_other_issuers_end_nothing_early(shape: Shape) {
     let world = start(shape).await;
     let (ann, app) = world.user_and_app().await;

@@ -1,4 +1,5 @@
-//! A change of the master key: a rolling restart with both keys, `keys reseal`, and a rolling restart with the new key.
+//! A change of the master key: a rolling restart with both keys, `keys reseal`, and a rolling restart with
+//! the new key.
 
 use super::{STAGING_TIME, key_in_state, rotate};
 use foundation::sealing::SealingKey;

@@ -1,4 +1,5 @@
-//! The verifiers of tokens: the issuer knows which of them have the staged key, and a rotation asks if one lacks it.
+//! The verifiers of tokens: the issuer knows which of them have the staged key, and a rotation asks if one
+//! lacks it.
 
 use super::{STAGING_TIME, expect_command_error, key_in_state, rotate};
 use serde_json::{Value, json};
@@ -38,7 +39,8 @@ async fn wait_until_apis_are_ready(world: &World, admin: &User) {
     .await;
 }
 
-/// Fetches the key set with this user agent, and waits until the issuer has stored that the client has the key.
+/// Fetches the key set with this user agent, and waits until the issuer has stored that the client has the
+/// key.
 async fn fetch(world: &World, admin: &User, user_agent: &str, kid: &str) {
     let client = client(world, user_agent);
     let expected = (user_agent.to_owned(), true);

@@ -52,8 +52,8 @@ impl Actors {
         }
     }
 
-    /// The answer of introspection. A refresh token is introspected by its own client, which gets none while it is
-    /// disabled.
+    /// The answer of introspection. A refresh token is introspected by its own client, which gets none while
+    /// it is disabled.
     pub(super) async fn is_active(&self, issuer: &Caller, app: Option<usize>, token: &str) -> bool {
         let client = app.map_or(&self.server, |app| &self.apps[app]);
         let reply = client
@@ -169,7 +169,8 @@ impl Actors {
         self.wait_until_known(world, app).await;
     }
 
-    /// Waits until each issuer authenticates the app with its current secret, or refuses it if it is disabled.
+    /// Waits until each issuer authenticates the app with its current secret, or refuses it if it is
+    /// disabled.
     async fn wait_until_known(&self, world: &World, app: usize) {
         let (client, is_disabled) = (&self.apps[app], self.disabled_apps.contains(&app));
         for issuer in world.at_each_issuer(&world.anyone()) {
@@ -309,8 +310,8 @@ impl Actors {
     }
 }
 
-/// Waits until each issuer publishes the key that a rotation staged, and so signs with the one that it made active. Then the clock may
-/// advance by more than the time for which the former key is published.
+/// Waits until each issuer publishes the key that a rotation staged, and so signs with the one that it made
+/// active. Then the clock may advance by more than the time for which the former key is published.
 async fn wait_until_rotated(world: &World, staged: &str) {
     for issuer in world.at_each_issuer(&world.anyone()) {
         tests::eventually(

@@ -148,7 +148,8 @@ impl Model {
         family.refresh_tokens.len() > 1 && self.is_live(family, now)
     }
 
-    /// Whether the former refresh token of a family gets its successor again; `None` close to the end of the window.
+    /// Whether the former refresh token of a family gets its successor again; `None` close to the end of the
+    /// window.
     pub(super) fn may_retry(&self, family: &Family, now: Timestamp) -> Option<bool> {
         match lifetime(family.refreshed_at, RETRY_WINDOW, now) {
             Verdict::Live => Some(true),

@@ -1,5 +1,5 @@
-//! The operations that a process serves while its clock differs. The OpenAPI documents describe every route, so this test fails until a new
-//! operation is in one of its lists.
+//! The operations that a process serves while its clock differs. The OpenAPI documents describe every route,
+//! so this test fails until a new operation is in one of its lists.
 
 use super::{MINUTE, expect_noticed};
 use serde_json::{Value, json};

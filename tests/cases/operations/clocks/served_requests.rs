@@ -1,5 +1,5 @@
-//! A process whose clock differs still ends sessions, tokens, accounts, clients and keys: whoever lost one cannot wait for the repair of
-//! the clock.
+//! A process whose clock differs still ends sessions, tokens, accounts, clients and keys: whoever lost one
+//! cannot wait for the repair of the clock.
 
 use super::{MINUTE, expect_noticed, is_ready};
 use serde_json::json;
@@ -215,14 +215,16 @@ async fn lost_and_stolen_credentials_can_be_ended_while_the_clock_differs(shape:
     }
 }
 
-/// Expects that no row has a time that the database has not reached, and that revocations are kept for as long as usual.
+/// Expects that no row has a time that the database has not reached, and that revocations are kept for as
+/// long as usual.
 async fn expect_times_of_database(world: &World) {
     let db = world.db().await;
     let rows = "SELECT revoked_at, expires_at FROM revocations WHERE expires_at IS NOT NULL";
     let rows = fetch_all!(db.reader(), (i64, i64), rows).unwrap();
     assert!(!rows.is_empty());
     let now = world.now().micros();
-    // The clock of the test stands still, so that a process takes the time since its last measurement for one by which the clock was set.
+    // The clock of the test stands still, so that a process takes the time since its last measurement for one
+    // by which the clock was set.
     let latest = world.now().after(MINUTE).micros();
     for (revoked_at, expires_at) in rows {
         assert!(
@@ -232,7 +234,8 @@ async fn expect_times_of_database(world: &World) {
     }
 }
 
-/// Each process measures its clock every ten seconds. A clock that is set in between is noticed before the next grant.
+/// Each process measures its clock every ten seconds. A clock that is set in between is noticed before the
+/// next grant.
 async fn a_clock_that_is_set_is_noticed_before_the_next_grant(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
     let (user, app) = world.user_and_app().await;

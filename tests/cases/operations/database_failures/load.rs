@@ -105,8 +105,8 @@ impl Load {
         .await;
     }
 
-    /// Waits until five requests in a row of each task, all sent from now on, have succeeded. Prints how long that took, and returns the
-    /// end.
+    /// Waits until five requests in a row of each task, all sent from now on, have succeeded. Prints how long
+    /// that took, and returns the end.
     pub(super) async fn wait_for_recovery(&self) -> Instant {
         let began = Instant::now();
         eventually("requests fail after the end of the failure", || async {
@@ -145,8 +145,8 @@ impl Responses {
         report("received late", &late.collect::<Vec<_>>());
     }
 
-    /// Expects a condition of all responses to requests that were sent after `from` and whose responses were received
-    /// before `to`. There must be such responses.
+    /// Expects a condition of all responses to requests that were sent after `from` and whose responses were
+    /// received before `to`. There must be such responses.
     pub(super) fn expect_between(
         &self,
         period: &str,
@@ -160,7 +160,8 @@ impl Responses {
         self.expect_all(period, is_in_period, condition);
     }
 
-    /// Expects a condition of all responses in a period, which takes the times of the request and of the response.
+    /// Expects a condition of all responses in a period, which takes the times of the request and of the
+    /// response.
     pub(super) fn expect_all(
         &self,
         period: &str,

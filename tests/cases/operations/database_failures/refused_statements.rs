@@ -1,4 +1,5 @@
-//! Statements that PostgreSQL refuses, because its disk is full or because it became read-only. `sqlite_files` has the same for SQLite.
+//! Statements that PostgreSQL refuses, because its disk is full or because it became read-only.
+//! `sqlite_files` has the same for SQLite.
 
 use super::assert_lost;
 use serde_json::json;

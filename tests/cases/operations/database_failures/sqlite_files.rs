@@ -4,8 +4,8 @@ use super::assert_lost;
 use serde_json::{Value, json};
 use tests::{Authenticator, PASSWORD, Shape, Tokens, User, World, on_shapes};
 
-/// The largest file that the program can write, in KiB: enough for the start and for some posts. The log of SQLite,
-/// which grows until it has 4 MiB, gets no larger, so no write succeeds any more.
+/// The largest file that the program can write, in KiB: enough for the start and for some posts. The log of
+/// SQLite, which grows until it has 4 MiB, gets no larger, so no write succeeds any more.
 const MAX_FILE_SIZE: u32 = 2048;
 /// The most writes until the file has its largest size.
 const MAX_WRITES: usize = 2_000;
@@ -21,8 +21,8 @@ fn is_full(world: &World) -> bool {
     metadata.len() >= u64::from(MAX_FILE_SIZE) * 1024
 }
 
-/// Writes posts, ever smaller ones, until the file cannot hold even a post without text. A refusal before that has another reason: a
-/// busy machine may exceed the time limit of a request.
+/// Writes posts, ever smaller ones, until the file cannot hold even a post without text. A refusal before
+/// that has another reason: a busy machine may exceed the time limit of a request.
 async fn fill(world: &World, user: &User) {
     for characters in [60_000, 6_000, 0] {
         for n in 0.. {
@@ -72,7 +72,8 @@ async fn a_refusal_stays_one_if_its_event_cannot_be_recorded(shape: Shape) {
         others.push(world.user().await);
     }
     fill(&world, &ann).await;
-    // The first events may still fit into the file. The later ones of the same user in a minute would only be counted.
+    // The first events may still fit into the file. The later ones of the same user in a minute would only be
+    // counted.
     for bob in &others {
         let refused = bob.delete(&of_ann.path).await;
         refused.expect_error(403, "forbidden");

@@ -1,4 +1,5 @@
-//! The tutorial quotes the code: a block marked `rust FILE` is a part of this file, without the lines between two parts at `// …`.
+//! The tutorial quotes the code: a block marked `rust FILE` is a part of this file, without the lines between
+//! two parts at `// …`.
 
 use super::{blocks, root};
 use std::path::Path;

@@ -42,7 +42,8 @@ const SELECTED: [Selected; 3] = [
 ];
 
 impl Selected {
-    /// Returns the value of a column in the comparisons of a statement, as an SQL literal. An anchor is in the middle of the list.
+    /// Returns the value of a column in the comparisons of a statement, as an SQL literal. An anchor is in
+    /// the middle of the list.
     fn value(&self, column: &str) -> String {
         match column {
             "id" | "at" | "number" => (ROWS / 2).to_string(),
@@ -92,8 +93,8 @@ fn lists(other_engine: &str) -> Vec<List> {
     with_pages.collect()
 }
 
-/// Nearly all users are enabled and no administrators, one client has nearly all consents, one user many sessions, all signing keys
-/// but two are deleted, and nearly all initial access tokens are used up.
+/// Nearly all users are enabled and no administrators, one client has nearly all consents, one user many
+/// sessions, all signing keys but two are deleted, and nearly all initial access tokens are used up.
 async fn lists_of_the_administration_read_one_page(world: World) {
     let fill = [
         (

@@ -512,8 +512,8 @@ fn signed_request(f: &Fixture) -> Call {
     ])
 }
 
-/// Begins a flow of the third-party app in the browser of a signed-in user. Returns the URL of its consent page.
-/// Enters the right password of a new user with two-step sign-in.
+/// Begins a flow of the third-party app in the browser of a signed-in user. Returns the URL of its consent
+/// page. Enters the right password of a new user with two-step sign-in.
 async fn first_step(f: &Fixture) -> (Authenticator, Browser) {
     let user = f.world.user().await;
     let authenticator = Authenticator::enable(&f.world, &user).await;

@@ -1,5 +1,5 @@
-//! No route reads a whole table on PostgreSQL, neither with the plans that it made while the tables were small nor with
-//! those for large ones.
+//! No route reads a whole table on PostgreSQL, neither with the plans that it made while the tables were
+//! small nor with those for large ones.
 
 use super::{Fixture, WARM_UP, accounts, issuer, resources};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, query_as, query_scalar, raw_sql};
@@ -9,8 +9,8 @@ use tests::{Shape, eventually, on_shapes};
 const FEW: i64 = 50;
 /// The rows of a large table.
 const MANY: i64 = 20_000;
-/// The large tables with their columns, and the values of the `n`th row. `CLIENT_ID` is that of an app. Nothing
-/// expires.
+/// The large tables with their columns, and the values of the `n`th row. `CLIENT_ID` is that of an app.
+/// Nothing expires.
 const LARGE_TABLES: [(&str, &str); 21] = [
     (
         "users (id, email, email_key, email_verified, role, password_hash, epoch, password_change_required, created_at,
@@ -106,7 +106,8 @@ struct Tables {
 }
 
 impl Tables {
-    /// Starts the programs. New statistics make PostgreSQL plan anew, so there are none until [`analyze`](Self::analyze).
+    /// Starts the programs. New statistics make PostgreSQL plan anew, so there are none until
+    /// [`analyze`](Self::analyze).
     async fn create(shape: Shape) -> Self {
         let fixture = Fixture::create(shape).await;
         let url = fixture.world.database_url();
@@ -158,7 +159,8 @@ impl Tables {
         }
     }
 
-    /// Stops the programs. Fails the test if they read as many rows of a table or entries of an index as a table has.
+    /// Stops the programs. Fails the test if they read as many rows of a table or entries of an index as a
+    /// table has.
     async fn expect_few_reads(mut self) {
         self.fixture.world.stop().await;
         let db = self.fixture.world.db().await;
@@ -170,8 +172,9 @@ impl Tables {
             open == 0
         })
         .await;
-        // A task in the background reads the latest security events again and again: those of 35 seconds after each commit, and for
-        // each user who signed in meanwhile those of 15 minutes. `list_plans` tests the lists of events.
+        // A task in the background reads the latest security events again and again: those of 35 seconds
+        // after each commit, and for each user who signed in meanwhile those of 15 minutes. `list_plans`
+        // tests the lists of events.
         let many_reads = "
             SELECT relname::TEXT, seq_tup_read FROM pg_stat_user_tables WHERE seq_tup_read >= $1
             UNION ALL

@@ -22,7 +22,8 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("sign-in-after-end", "/signin").await;
 }
 
-/// The account of a user who is signed in elsewhere too, and who ends the other sessions and deletes the account.
+/// The account of a user who is signed in elsewhere too, and who ends the other sessions and deletes the
+/// account.
 async fn other_sessions(walk: &Walk<'_>) {
     let user = walk.world.user().await;
     user.publish("A post").await;

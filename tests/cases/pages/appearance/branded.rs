@@ -1,4 +1,5 @@
-//! The pages of an installation with a name, a logo, a color and a captcha of its own, at which apps register themselves.
+//! The pages of an installation with a name, a logo, a color and a captcha of its own, at which apps register
+//! themselves.
 
 use super::rare_states::too_many_requests;
 use super::{Pictures, SUBMIT, Walk};
@@ -7,7 +8,8 @@ use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, respo
 
 const LOGO: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#8e24aa"/></svg>"##;
 
-/// A GIF image with one pixel, as text: the first byte after its size counts eight colors, and the one after that is ignored.
+/// A GIF image with one pixel, as text: the first byte after its size counts eight colors, and the one after
+/// that is ignored.
 const IMAGE: &str = concat!(
     "GIF89a\u{1}\0\u{1}\0\u{80}\0",
     "\0\0\0\u{0b}\u{5d}\u{4e}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",

@@ -18,7 +18,8 @@ const MAX_BYTES: u64 = 60_000;
 /// The width of the narrowest phone, in pixels.
 const NARROWEST: u32 = 320;
 
-/// Measures the page: the bytes that it loaded, and the milliseconds from the request to the first byte of the response.
+/// Measures the page: the bytes that it loaded, and the milliseconds from the request to the first byte of
+/// the response.
 const MEASURE: &str = r#"
     const [page] = performance.getEntriesByType("navigation");
     const entries = [page, ...performance.getEntriesByType("resource")];
@@ -85,7 +86,8 @@ impl Walk<'_> {
         assert_eq!(violations, json!([]), "{what}");
     }
 
-    /// Prints the time to the first byte of each page, the slowest first. No limit is asserted, because other tests delay the pages.
+    /// Prints the time to the first byte of each page, the slowest first. No limit is asserted, because other
+    /// tests delay the pages.
     pub(super) fn print_first_bytes(&self) {
         let mut pages = self.first_bytes.lock().unwrap();
         pages.sort_by(|(left, _), (right, _)| right.total_cmp(left));

@@ -7,7 +7,8 @@ use tests::Appearance;
 const FITS: &str = "return document.documentElement.scrollHeight <= innerHeight";
 
 impl Walk<'_> {
-    /// Expects that the front page fits a window of 1280 × 800 pixels, with the first steps of the administrator.
+    /// Expects that the front page fits a window of 1280 × 800 pixels, with the first steps of the
+    /// administrator.
     pub(super) async fn check_front_page(&self) {
         self.chromium.appear(Appearance::default()).await;
         self.open("/").await;

@@ -5,8 +5,8 @@ use serde_json::json;
 
 const TAB: &str = "\u{e004}";
 
-/// Leaves the focused element, and begins to record the elements that the Tab key reaches. Returns how many it should reach, and how many
-/// times to press it. A field for a date and time has seven parts and a button.
+/// Leaves the focused element, and begins to record the elements that the Tab key reaches. Returns how many
+/// it should reach, and how many times to press it. A field for a date and time has seven parts and a button.
 const RECORD: &str = r#"
     document.activeElement.blur();
     // Forms in a closed `details` are not visible.
@@ -26,8 +26,9 @@ const RECORD: &str = r#"
     return [visible.length, visible.length + 7 * times.length + 1];
 "#;
 
-/// Ends the recording. Returns the number of reached elements, those without an outline, those that are above the one before them or to the
-/// left of it on the same line, and how often the focus went back in the source of the page.
+/// Ends the recording. Returns the number of reached elements, those without an outline, those that are above
+/// the one before them or to the left of it on the same line, and how often the focus went back in the source
+/// of the page.
 const RESULT: &str = r#"
     const { visible, order, reached, without_outline, end } = window.recording;
     end.abort();
@@ -42,7 +43,8 @@ const RESULT: &str = r#"
     const follows = (place, former) => {
         const isOnLine = Math.min(place.bottom, former.bottom) - Math.max(place.top, former.top) > TOLERANCE;
         const isRight = place.left >= former.left - TOLERANCE;
-        // The cells of a row and the columns of a page are read one after the other, and each from its first line to its last.
+        // The cells of a row and the columns of a page are read one after the other, and each from its first
+        // line to its last.
         const isNextCell = place.row !== null && place.row === former.row && isRight;
         return isOnLine ? isRight : place.top > former.top || isNextCell;
     };
@@ -66,8 +68,8 @@ const RESULT: &str = r#"
 "#;
 
 impl Walk<'_> {
-    /// Expects that the Tab key reaches every link, field and button in the order of the page, in its source and on the screen, and that a
-    /// focused element has an outline.
+    /// Expects that the Tab key reaches every link, field and button in the order of the page, in its source
+    /// and on the screen, and that a focused element has an outline.
     pub(super) async fn check_keyboard(&self, what: &str) {
         let counts = self.chromium.run(RECORD, &[]).await;
         let presses = usize::try_from(counts[1].as_u64().unwrap()).unwrap();

@@ -1,5 +1,6 @@
-//! The pictures of the pages in `target/screenshots`: a directory for each language and appearance, and beside it a sheet with all its
-//! pictures. Each part of the walk replaces its own pictures, so the parts can run one by one.
+//! The pictures of the pages in `target/screenshots`: a directory for each language and appearance, and
+//! beside it a sheet with all its pictures. Each part of the walk replaces its own pictures, so the parts can
+//! run one by one.
 
 use std::fs::{create_dir_all, read_dir, remove_file, write};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use url::Url;
 
 /// The width of a sheet, in pixels.
 const SHEET_WIDTH: u32 = 3_600;
-/// The greatest height of a sheet, in pixels. Chromium draws no picture of a page that is higher than 16,384 pixels.
+/// The greatest height of a sheet, in pixels. Chromium draws no picture of a page that is higher than 16,384
+/// pixels.
 const MAX_SHEET_HEIGHT: u64 = 12_000;
 /// The number of pictures of a phone beside each other on a sheet, and of a desktop.
 const COLUMNS: [u32; 2] = [18, 12];
@@ -56,7 +58,8 @@ impl Pictures {
         chromium.screenshot(&directory.join(file)).await;
     }
 
-    /// Draws the sheets of this language with the pictures of all parts, and writes a page with links to the sheets of all languages.
+    /// Draws the sheets of this language with the pictures of all parts, and writes a page with links to the
+    /// sheets of all languages.
     pub(super) async fn draw_sheets(&self, chromium: &Chromium) {
         let _drawing = DRAWING.lock().await;
         chromium.appear(Appearance::default()).await;

@@ -181,7 +181,8 @@ async fn failure(walk: &Walk<'_>, user: &User) {
     db.close().await;
 }
 
-/// The page for a browser whose address has made too many calls. Every page of this address is that one for the rest of the minute.
+/// The page for a browser whose address has made too many calls. Every page of this address is that one for
+/// the rest of the minute.
 pub(super) async fn too_many_requests(walk: &Walk<'_>) {
     let url = format!("{}/signin", walk.world.base());
     let client = reqwest::Client::builder().no_proxy().build().unwrap();

@@ -3,7 +3,8 @@
 use super::Walk;
 use serde_json::json;
 
-/// The state of the password field: its type, the label of the button that shows it, and the number of its characters.
+/// The state of the password field: its type, the label of the button that shows it, and the number of its
+/// characters.
 const STATE: &str = "
     const field = document.querySelector('#password'), button = document.querySelector('.reveal');
     return [field.type, button.ariaLabel, document.querySelector('.count').textContent];
@@ -28,7 +29,8 @@ impl Walk<'_> {
         assert_eq!(copied, "0h3k-8z5w-2m9x-tq7c\n7c1d-44qw-x0p2-9mfa");
     }
 
-    /// Expects that the script shows a password on demand, hides it before the form is sent, and counts its characters.
+    /// Expects that the script shows a password on demand, hides it before the form is sent, and counts its
+    /// characters.
     pub(super) async fn check_password_script(&self) {
         let chromium = &self.chromium;
         self.open("/signup").await;

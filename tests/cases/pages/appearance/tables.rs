@@ -3,8 +3,8 @@
 use super::Walk;
 use serde_json::json;
 
-/// Returns what is wrong with the cards of the page. Each row must be a block. Each cell must show the heading of its column, unless it is
-/// empty or has nothing but a button, and must fit into the window.
+/// Returns what is wrong with the cards of the page. Each row must be a block. Each cell must show the
+/// heading of its column, unless it is empty or has nothing but a button, and must fit into the window.
 const WRONG_CARDS: &str = r#"
     const wrong = [];
     const report = (element, flaw) => wrong.push(`${flaw}: ${element.outerHTML}`);

@@ -36,7 +36,8 @@ async fn the_api_removes_a_password(world: SharedWorld) {
     again.expect_error(404, "not_found");
 }
 
-/// The page and the API require the same: a recent sign-in with a passkey that the account still has, and a confirmed address.
+/// The page and the API require the same: a recent sign-in with a passkey that the account still has, and a
+/// confirmed address.
 async fn the_api_removes_no_password_without_this_proof(world: SharedWorld) {
     let (user, _, browser) = with_used_passkey(&world).await;
     let by_passkey = caller_in(&world, &browser, &user);

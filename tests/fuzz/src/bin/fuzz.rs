@@ -1,4 +1,5 @@
-//! The fuzzer of one target, which the environment variable `FUZZ_TARGET` names. The arguments are those of libFuzzer.
+//! The fuzzer of one target, which the environment variable `FUZZ_TARGET` names. The arguments are those of
+//! libFuzzer.
 #![no_main]
 
 use fuzz::TARGETS;

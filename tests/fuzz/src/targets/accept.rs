@@ -1,4 +1,5 @@
-//! `Accept`: a header that excludes JSON prefers HTML to it, and a header that lists JSON does not exclude it.
+//! `Accept`: a header that excludes JSON prefers HTML to it, and a header that lists JSON does not exclude
+//! it.
 
 use crate::harness::headers;
 use axum::http::{HeaderValue, header};

@@ -1,5 +1,5 @@
-//! Access tokens: the header and the claims of a token that passes all checks before the revocations also pass checks
-//! of the parsed JSON.
+//! Access tokens: the header and the claims of a token that passes all checks before the revocations also
+//! pass checks of the parsed JSON.
 
 use crate::harness::{ISSUER, NOW, empty_database, wait};
 use access_tokens::{Error, PublicKeys, Verifier};
@@ -37,8 +37,8 @@ static ISSUER_KEYS: LazyLock<(KeyPair, Verifier<OneKey>)> = LazyLock::new(|| {
     (pair, Verifier::new(OneKey(Arc::new(key)), revocations, issuer, audience))
 });
 
-/// The input is the header and the claims, separated by a line break, or the claims alone. They are signed, so that the
-/// checks after the signature are reached. The same token with another signature must be refused.
+/// The input is the header and the claims, separated by a line break, or the claims alone. They are signed,
+/// so that the checks after the signature are reached. The same token with another signature must be refused.
 pub(super) fn check(input: &[u8]) {
     let (pair, verifier) = &*ISSUER_KEYS;
     let mut parts = input.splitn(2, |byte| *byte == b'\n');

@@ -1,5 +1,5 @@
-//! Client assertions (RFC 7523): the header and the claims of an assertion that passes all checks before the look-up of
-//! its client also pass checks of the parsed JSON.
+//! Client assertions (RFC 7523): the header and the claims of an assertion that passes all checks before the
+//! look-up of its client also pass checks of the parsed JSON.
 
 use crate::harness::{ISSUER, NOW, empty_database, text, wait};
 use foundation::secret;

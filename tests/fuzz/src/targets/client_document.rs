@@ -1,5 +1,5 @@
-//! Client ID metadata documents: an accepted document describes a client within the rules, which it also is when the document is
-//! written in another way.
+//! Client ID metadata documents: an accepted document describes a client within the rules, which it also is
+//! when the document is written in another way.
 
 use crate::harness::{ISSUER, NOW};
 use http_client::Guard;

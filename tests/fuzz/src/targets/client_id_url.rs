@@ -1,4 +1,5 @@
-//! Client identifier URLs: an accepted URL is its own normal form, `https`, with a path and without user, fragment and dot segments.
+//! Client identifier URLs: an accepted URL is its own normal form, `https`, with a path and without user,
+//! fragment and dot segments.
 
 use crate::harness::{ISSUER, text};
 use http_client::Guard;

@@ -1,4 +1,5 @@
-//! The metadata of clients that register themselves: what is accepted without a token is the metadata of an app with safe redirect URIs.
+//! The metadata of clients that register themselves: what is accepted without a token is the metadata of an
+//! app with safe redirect URIs.
 
 use crate::harness::{ISSUER, empty_database, wait};
 use audit::events::EventRecorder;

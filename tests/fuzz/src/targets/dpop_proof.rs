@@ -1,4 +1,5 @@
-//! DPoP proofs (RFC 9449): the header and the claims of an accepted proof also pass checks of the parsed JSON.
+//! DPoP proofs (RFC 9449): the header and the claims of an accepted proof also pass checks of the parsed
+//! JSON.
 
 use crate::harness::{ISSUER, NOW};
 use aws_lc_rs::rand::SystemRandom;
@@ -20,8 +21,8 @@ static CLIENT: LazyLock<(EcdsaKeyPair, String)> = LazyLock::new(|| {
     (pair, jwk)
 });
 
-/// The input is the header and the claims, separated by a line break. They are signed, so that a proof can be accepted. The
-/// same proof with another signature must be refused.
+/// The input is the header and the claims, separated by a line break. They are signed, so that a proof can be
+/// accepted. The same proof with another signature must be refused.
 pub(super) fn check(input: &[u8]) {
     let (pair, jwk) = &*CLIENT;
     let mut parts = input.splitn(2, |byte| *byte == b'\n');

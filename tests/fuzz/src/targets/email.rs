@@ -1,4 +1,5 @@
-//! E-mail addresses: the key of an accepted address is in normal form, and the mail library accepts the address.
+//! E-mail addresses: the key of an accepted address is in normal form, and the mail library accepts the
+//! address.
 
 use crate::harness::text;
 use audit::mail::Address;

@@ -1,5 +1,5 @@
-//! `If-Match` and `If-None-Match`: every tag that was read is quoted, and matches the tag of the compressed response too.
-//! A tag that matches by strong comparison matches by weak comparison.
+//! `If-Match` and `If-None-Match`: every tag that was read is quoted, and matches the tag of the compressed
+//! response too. A tag that matches by strong comparison matches by weak comparison.
 
 use crate::harness::headers;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};

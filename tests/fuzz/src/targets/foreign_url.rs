@@ -1,5 +1,5 @@
-//! URLs of third parties: an accepted URL is `https` and names a host or a public address, and its normal form, in
-//! which it is requested, is accepted too.
+//! URLs of third parties: an accepted URL is `https` and names a host or a public address, and its normal
+//! form, in which it is requested, is accepted too.
 
 use crate::harness::{ISSUER, text};
 use http_client::Guard;

@@ -1,5 +1,5 @@
-//! Parameters of forms and of the JSON in place of a form: they survive a round trip. If they have no flaw, no name but
-//! `resource` is repeated, none contains NUL, and there are at most 100.
+//! Parameters of forms and of the JSON in place of a form: they survive a round trip. If they have no flaw,
+//! no name but `resource` is repeated, none contains NUL, and there are at most 100.
 
 use issuer::grants::AuthorizationRequest;
 use issuer::params::{Params, REPEATED};

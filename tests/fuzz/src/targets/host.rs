@@ -1,4 +1,5 @@
-//! `Host`: a request passes the check only with exactly one header, of characters that the host of a URL can have.
+//! `Host`: a request passes the check only with exactly one header, of characters that the host of a URL can
+//! have.
 
 use crate::harness::{ISSUER, empty_database, headers, wait};
 use axum::Router;

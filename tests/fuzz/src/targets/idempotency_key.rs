@@ -1,5 +1,5 @@
-//! `Idempotency-Key`: the quoted and the unquoted form of a value are the same key, and different values are different
-//! keys.
+//! `Idempotency-Key`: the quoted and the unquoted form of a value are the same key, and different values are
+//! different keys.
 
 use crate::harness::text;
 use resources::idempotency::KeyValue;

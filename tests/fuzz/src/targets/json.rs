@@ -1,5 +1,5 @@
-//! JSON bodies: the two parsers accept the same inputs, an accepted value is the one that serde_json reads, and its
-//! canonical form is unambiguous.
+//! JSON bodies: the two parsers accept the same inputs, an accepted value is the one that serde_json reads,
+//! and its canonical form is unambiguous.
 
 use foundation::json::{canonical, check as check_json, parse};
 use serde_json::Value;

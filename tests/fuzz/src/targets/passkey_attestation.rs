@@ -1,5 +1,5 @@
-//! The attestation object of a new passkey (Web Authentication §6.5.4): an accepted one is of this relying party, and of an authenticator that
-//! verified the user.
+//! The attestation object of a new passkey (Web Authentication §6.5.4): an accepted one is of this relying
+//! party, and of an authenticator that verified the user.
 
 use crate::harness::{ISSUER, NOW};
 use foundation::sealing::SealingKey;
@@ -8,7 +8,8 @@ use identity::passkeys::{Answer, Challenge, EnrollingUser, RelyingParty};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// The flags of authenticator data (Web Authentication §6.1): user present, user verified, attested credential data included.
+/// The flags of authenticator data (Web Authentication §6.1): user present, user verified, attested
+/// credential data included.
 const REQUIRED_FLAGS: u8 = 0x45;
 /// The length of the hash of the relying party's id.
 const HASH_LENGTH: usize = 32;

@@ -1,5 +1,5 @@
-//! PKCE (RFC 7636): an accepted verifier and an accepted challenge have the syntax of the RFC, and the challenge of an
-//! accepted verifier is accepted.
+//! PKCE (RFC 7636): an accepted verifier and an accepted challenge have the syntax of the RFC, and the
+//! challenge of an accepted verifier is accepted.
 
 use crate::harness::text;
 use foundation::secret;

@@ -1,5 +1,5 @@
-//! The redirect URI of a request: it matches a registered one, which is on the first line of the input, if both are equal
-//! apart from the port of `localhost`, `127.0.0.1` or `[::1]`.
+//! The redirect URI of a request: it matches a registered one, which is on the first line of the input, if
+//! both are equal apart from the port of `localhost`, `127.0.0.1` or `[::1]`.
 
 use crate::harness::{is_accepted, registration, text};
 use identity::grants::clients::ClientType;

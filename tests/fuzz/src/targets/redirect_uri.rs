@@ -1,5 +1,5 @@
-//! Redirect URIs: an accepted URI is in its normal form and leads to an `https` URL, to this machine or to a native
-//! app.
+//! Redirect URIs: an accepted URI is in its normal form and leads to an `https` URL, to this machine or to a
+//! native app.
 
 use crate::harness::{is_accepted, registration, text};
 use identity::grants::clients::ClientType;

@@ -1,4 +1,5 @@
-//! User codes of devices: a code has the letters of the text that it was read from, and its displayed form is read as the same code.
+//! User codes of devices: a code has the letters of the text that it was read from, and its displayed form is
+//! read as the same code.
 
 use crate::harness::text;
 use issuer::device_requests::UserCode;

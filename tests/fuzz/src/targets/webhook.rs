@@ -1,6 +1,6 @@
-//! The alert webhook. The input has its secret, its URL and a body, on a line each. The key is the text of the secret or, after
-//! `whsec_`, what the rest encodes in base64, and it signs as HMAC is defined (Standard Webhooks). An accepted URL keeps alerts
-//! confidential.
+//! The alert webhook. The input has its secret, its URL and a body, on a line each. The key is the text of
+//! the secret or, after `whsec_`, what the rest encodes in base64, and it signs as HMAC is defined (Standard
+//! Webhooks). An accepted URL keeps alerts confidential.
 
 use crate::harness::text;
 use audit::alerts::webhook::WebhookKey;

@@ -17,8 +17,9 @@ impl ClientIdUrl {
         client_id.starts_with("https://") || client_id.starts_with("http://")
     }
 
-    /// Parses a URL that this guard accepts. It must be in its normal form, so that no client has two ids: with a path, and without
-    /// dot segments, the default port and upper case in the host. Fails with a message that says what to change.
+    /// Parses a URL that this guard accepts. It must be in its normal form, so that no client has two ids:
+    /// with a path, and without dot segments, the default port and upper case in the host. Fails with a
+    /// message that says what to change.
     pub fn parse(text: &str, guard: Guard) -> Result<Self, String> {
         let url = guard.parse(text)?;
         let normal = String::from(url.clone());

@@ -6,7 +6,8 @@ use storage::{db, redis};
 /// The reason why a client is not known by its document.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The document cannot be fetched or is not acceptable. The message addresses the developer of the client.
+    /// The document cannot be fetched or is not acceptable. The message addresses the developer of the
+    /// client.
     #[error("{0}")]
     Unusable(String),
     /// Too many documents were fetched for the user, or for users of the network.

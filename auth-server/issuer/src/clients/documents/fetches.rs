@@ -66,7 +66,8 @@ impl Turn {
             });
             fetched
         };
-        // A separate task, so that the fetch continues, and counts, if the request of this caller is canceled.
+        // A separate task, so that the fetch continues, and counts, if the request of this caller is
+        // canceled.
         let fetched = tokio::spawn(run.in_current_span()).await;
         fetched.unwrap_or_else(|error| {
             tracing::error!(%error, "the fetch of a client ID metadata document was aborted");

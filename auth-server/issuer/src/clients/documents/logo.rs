@@ -9,8 +9,8 @@ use serde_json::Value;
 /// The longest image, in bytes. As base64 it leaves room for the rest of a small page.
 const MAX_BYTES: usize = 24 * 1024;
 
-/// The formats of images, with the bytes at which each is recognized: the first of them, and those from the ninth on. SVG is not among
-/// them: it can hold scripts and references.
+/// The formats of images, with the bytes at which each is recognized: the first of them, and those from the
+/// ninth on. SVG is not among them: it can hold scripts and references.
 const FORMATS: [(&str, &[u8], &[u8]); 4] = [
     ("image/png", b"\x89PNG\r\n\x1a\n", b""),
     ("image/jpeg", b"\xff\xd8\xff", b""),
@@ -18,8 +18,9 @@ const FORMATS: [(&str, &[u8], &[u8]); 4] = [
     ("image/webp", b"RIFF", b"WEBP"),
 ];
 
-/// Fetches the image that the `logo_uri` of a document names. Returns it as a `data:` URL (RFC 2397), so that no browser of a user calls
-/// the server of the app. Returns `None` if the document has no logo, or one that cannot be used.
+/// Fetches the image that the `logo_uri` of a document names. Returns it as a `data:` URL (RFC 2397), so that
+/// no browser of a user calls the server of the app. Returns `None` if the document has no logo, or one that
+/// cannot be used.
 pub(super) async fn fetch(document: &[u8], http: &GuardedClient) -> Option<String> {
     let url = url_of(document, http.guard())?;
     match http.get_image(&url, MAX_BYTES).await {

@@ -1,5 +1,5 @@
-//! The content of a client ID metadata document: client metadata, read as those of a client that registers itself, with the
-//! restrictions of draft-ietf-oauth-client-id-metadata-document-02 §4.
+//! The content of a client ID metadata document: client metadata, read as those of a client that registers
+//! itself, with the restrictions of draft-ietf-oauth-client-id-metadata-document-02 §4.
 
 use super::ClientIdUrl;
 use crate::clients::rules;
@@ -12,8 +12,8 @@ use serde_json::Value;
 /// The methods by which a client without a shared secret authenticates.
 const METHODS: [&str; 2] = ["none", "private_key_jwt"];
 
-/// Parses a document at the URL `id` for the issuer with the URL `issuer`. Returns the client that it describes. Fails with a reason
-/// for the developer of the client.
+/// Parses a document at the URL `id` for the issuer with the URL `issuer`. Returns the client that it
+/// describes. Fails with a reason for the developer of the client.
 pub fn parse(body: &[u8], id: &ClientIdUrl, issuer: &str, now: Timestamp) -> Result<Client, String> {
     let metadata = ClientMetadata::parse(body).map_err(|error| error.to_string())?;
     if metadata.client_id.as_deref() != Some(id.as_str()) {
@@ -30,8 +30,8 @@ pub fn parse(body: &[u8], id: &ClientIdUrl, issuer: &str, now: Timestamp) -> Res
     Ok(client)
 }
 
-/// Returns a client that has registered this redirect URI and may request whatever a document can give. Fails if no document may have
-/// the redirect URI.
+/// Returns a client that has registered this redirect URI and may request whatever a document can give. Fails
+/// if no document may have the redirect URI.
 pub(super) fn stand_in(
     id: &ClientIdUrl,
     redirect_uri: &str,

@@ -1,5 +1,5 @@
-//! The stored descriptions of clients: what a document said when it was last fetched is a row of `clients`, so that codes, consents
-//! and tokens refer to it like those of every other client.
+//! The stored descriptions of clients: what a document said when it was last fetched is a row of `clients`,
+//! so that codes, consents and tokens refer to it like those of every other client.
 
 use audit::events::{Event, EventName};
 use audit::revocation::{RevocationMirror, RevokingTx};
@@ -21,7 +21,8 @@ sql! {
               SET fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, logo = excluded.logo";
 }
 
-/// The time after a fetch for which the description serves token requests while the document cannot be fetched again.
+/// The time after a fetch for which the description serves token requests while the document cannot be
+/// fetched again.
 const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The times of a description.
@@ -34,7 +35,8 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Returns whether the description serves token requests, also while the document cannot be fetched again.
+    /// Returns whether the description serves token requests, also while the document cannot be fetched
+    /// again.
     pub(super) fn serve_token_requests(self, now: Timestamp) -> bool {
         now < self.fetched_at.after(MAX_AGE)
     }
@@ -89,8 +91,9 @@ impl Snapshots {
     }
 
     /// Stores the content of a document, fetched at the time of the context. A change that the user would see
-    /// or rely on, of the name, the redirect URIs, the keys or the method of authentication, needs a new consent. Ends the refresh
-    /// token families that began with a redirect URI which the document no longer has.
+    /// or rely on, of the name, the redirect URIs, the keys or the method of authentication, needs a new
+    /// consent. Ends the refresh token families that began with a redirect URI which the document no longer
+    /// has.
     pub(super) async fn store(&self, described: &Description, context: &RequestContext) -> Result<(), Error> {
         let id = &described.client.id;
         if self

@@ -12,8 +12,8 @@ const MIN_FRESHNESS: Duration = Duration::from_secs(300);
 const MAX_FRESHNESS: Duration = Duration::from_secs(24 * 3600);
 /// The time for which a set stays in use after its freshness if it cannot be fetched again.
 const MAX_STALENESS: Duration = Duration::from_secs(3600);
-/// The pause after a fetch for an assertion that no key of a fresh set verifies, which anybody can send, and after a failed fetch
-/// while a set is in use.
+/// The pause after a fetch for an assertion that no key of a fresh set verifies, which anybody can send, and
+/// after a failed fetch while a set is in use.
 const COOLDOWN: Duration = Duration::from_secs(30);
 /// The pause after a failed fetch while no set is in use.
 const RETRY: Duration = Duration::from_secs(1);

@@ -1,5 +1,5 @@
-//! The client of an authorization request: a registered one, or one that describes itself by a document, which is fetched only for a
-//! signed-in user.
+//! The client of an authorization request: a registered one, or one that describes itself by a document,
+//! which is fetched only for a signed-in user.
 
 use super::CheckedRequest;
 use crate::clients::documents::{ClientIdUrl, Step};
@@ -13,9 +13,9 @@ use identity::grants::clients::Client;
 use std::sync::Arc;
 
 impl Grants {
-    /// Validates an authorization request for a signed-in user. May fetch the document of its client. Fails with
-    /// [`AuthorizationError::Page`] or [`AuthorizationError::Redirect`] if the request is invalid, and with the former if the document
-    /// cannot be used.
+    /// Validates an authorization request for a signed-in user. May fetch the document of its client. Fails
+    /// with [`AuthorizationError::Page`] or [`AuthorizationError::Redirect`] if the request is invalid, and
+    /// with the former if the document cannot be used.
     pub async fn check_request(
         &self,
         params: &Params,
@@ -43,9 +43,9 @@ impl Grants {
         self.check_request_of(client, request, params, now).await
     }
 
-    /// Validates a request as far as possible without the document of its client. Returns what it demands of the user; `None` if the
-    /// client has no document. Fails with [`AuthorizationError::Page`] if the request is invalid: its redirect URI is not known to be
-    /// that of the client.
+    /// Validates a request as far as possible without the document of its client. Returns what it demands of
+    /// the user; `None` if the client has no document. Fails with [`AuthorizationError::Page`] if the request
+    /// is invalid: its redirect URI is not known to be that of the client.
     pub(in crate::grants) async fn check_without_document(
         &self,
         params: &Params,

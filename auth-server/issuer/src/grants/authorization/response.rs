@@ -18,7 +18,8 @@ impl Grants {
         })
     }
 
-    /// Returns the redirect to the client with an error (RFC 6749 §4.1.2.1). An empty description is left out.
+    /// Returns the redirect to the client with an error (RFC 6749 §4.1.2.1). An empty description is left
+    /// out.
     pub(super) fn error_redirect(
         &self,
         request: &AuthorizationRequest,

@@ -25,8 +25,8 @@ pub(in crate::grants) enum RequestError {
     },
 }
 
-/// Validates a request of this client. Returns its scope and PKCE challenge. `flaw` is the flaw of its parameters that the client is told
-/// about, if there is one.
+/// Validates a request of this client. Returns its scope and PKCE challenge. `flaw` is the flaw of its
+/// parameters that the client is told about, if there is one.
 pub(in crate::grants) fn validate(
     request: &AuthorizationRequest,
     flaw: Option<&'static str>,
@@ -65,8 +65,8 @@ pub(in crate::grants) fn validate(
     Ok((scope, code_challenge))
 }
 
-/// Checks the rules that the state machine does not know: no repeated parameter (RFC 6749 §3.1), a response in the query, and PKCE
-/// (RFC 7636). Returns the PKCE challenge.
+/// Checks the rules that the state machine does not know: no repeated parameter (RFC 6749 §3.1), a response
+/// in the query, and PKCE (RFC 7636). Returns the PKCE challenge.
 fn check_extensions(
     request: &AuthorizationRequest,
     flaw: Option<&'static str>,
@@ -80,7 +80,8 @@ fn check_extensions(
     CodeChallenge::parse(&request.code_challenge, &request.code_challenge_method)
 }
 
-/// Returns the error response for an error of the state machine, which calls a missing `response_type` unsupported.
+/// Returns the error response for an error of the state machine, which calls a missing `response_type`
+/// unsupported.
 fn error_response(mut error: ErrorUrl, request: &AuthorizationRequest) -> RequestError {
     let error = match error.description().kind() {
         _ if request.response_type.is_empty() => {

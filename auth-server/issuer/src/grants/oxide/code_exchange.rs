@@ -15,7 +15,8 @@ pub(in crate::grants) struct CodeExchange {
 }
 
 impl CodeExchange {
-    /// Begins the exchange of a code that an authenticated client presents. Returns `None` if the request is refused.
+    /// Begins the exchange of a code that an authenticated client presents. Returns `None` if the request is
+    /// refused.
     pub(in crate::grants) fn begin(presented: PresentedCode<'_>) -> Option<Self> {
         let redirect_uri = Url::parse(presented.redirect_uri).ok()?;
         let mut checks = AccessToken::new(&ExchangeRequest(presented));
@@ -28,8 +29,9 @@ impl CodeExchange {
         Some(Self { checks, redirect_uri })
     }
 
-    /// Returns whether tokens may be issued for the claimed code, which is valid until `expires_at`. The claim has checked the client, the
-    /// redirect URI and the PKCE challenge, so the state machine finds nothing to refuse.
+    /// Returns whether tokens may be issued for the claimed code, which is valid until `expires_at`. The
+    /// claim has checked the client, the redirect URI and the PKCE challenge, so the state machine finds
+    /// nothing to refuse.
     pub(in crate::grants) fn permits(mut self, code: &ExchangedCode, expires_at: Timestamp) -> bool {
         let Ok(scope) = code.family.scope.to_string().parse() else {
             return false;

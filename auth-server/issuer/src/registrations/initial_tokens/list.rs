@@ -27,7 +27,8 @@ pub struct ListQuery {
     pub page: PageRequest<Position>,
 }
 
-/// The position of a token in the list. Displayed as the microseconds since 1970 UTC at which the token ends, a dot and its id.
+/// The position of a token in the list. Displayed as the microseconds since 1970 UTC at which the token ends,
+/// a dot and its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     expires_at: Timestamp,
@@ -116,7 +117,8 @@ fn sql(used_up: Option<bool>, slice: PageSlice) -> String {
     };
     let (columns, now) = (columns!(), slice.parameter(1));
     let (after, end) = (slice.anchor_condition(), slice.order_and_limit());
-    // `+ 0`, because PostgreSQL would begin to read at the time, and not at the anchor. Expired tokens are deleted soon.
+    // `+ 0`, because PostgreSQL would begin to read at the time, and not at the anchor. Expired tokens are
+    // deleted soon.
     format!("SELECT {columns} FROM registration_tokens WHERE expires_at + 0 > {now}{used_up}{after} {end}")
 }
 

@@ -13,8 +13,9 @@ const RESERVED: [&str; 2] = ["admin", "payments:write"];
 const OF_USERS: [&str; 3] = ["openid", "profile", "email"];
 
 impl ClientMetadata {
-    /// Returns the registration of a client with this id at the issuer with the URL `issuer`, and the way in which it authenticates.
-    /// The registration is still to be checked by the rules for all clients, except for its redirect URIs.
+    /// Returns the registration of a client with this id at the issuer with the URL `issuer`, and the way in
+    /// which it authenticates. The registration is still to be checked by the rules for all clients, except
+    /// for its redirect URIs.
     pub(crate) fn into_registration(
         self,
         id: String,
@@ -98,8 +99,9 @@ impl ClientMetadata {
         })
     }
 
-    /// Returns the type of the client. A public client is an installed app if it says so, or if it has a redirect URI that only such an
-    /// app can have: on a loopback address, or with a private-use scheme (RFC 8252 §7).
+    /// Returns the type of the client. A public client is an installed app if it says so, or if it has a
+    /// redirect URI that only such an app can have: on a loopback address, or with a private-use scheme (RFC
+    /// 8252 §7).
     fn client_type(&self, method: AuthMethod) -> Result<ClientType, String> {
         let is_native = match self.application_type.as_deref() {
             None | Some("web") => false,
@@ -132,8 +134,8 @@ impl ClientMetadata {
     }
 }
 
-/// Returns the requested part of the scope that a client of this type can register by itself. Unknown scopes are ignored. Fails if
-/// nothing is left.
+/// Returns the requested part of the scope that a client of this type can register by itself. Unknown scopes
+/// are ignored. Fails if nothing is left.
 fn scope(requested: Option<&str>, kind: ClientType) -> Result<Scope, String> {
     let union = |names: &mut dyn Iterator<Item = &str>| {
         let known = names.filter_map(Scope::named);

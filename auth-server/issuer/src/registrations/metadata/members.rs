@@ -1,4 +1,5 @@
-//! The members of a JSON object whose unknown members are ignored. `null` and an empty text or list count as absent.
+//! The members of a JSON object whose unknown members are ignored. `null` and an empty text or list count as
+//! absent.
 
 use foundation::json;
 use serde_json::{Map, Value};
@@ -7,7 +8,8 @@ use serde_json::{Map, Value};
 pub(super) struct Members(Map<String, Value>);
 
 impl Members {
-    /// Parses an object. Fails with a message if the text is not JSON, not an object, or names a member twice.
+    /// Parses an object. Fails with a message if the text is not JSON, not an object, or names a member
+    /// twice.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
         match json::parse(text) {
             Ok(Value::Object(members)) => Ok(Self(members)),

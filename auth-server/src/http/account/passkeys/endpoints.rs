@@ -7,7 +7,8 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The pages on which users add and manage passkeys (W3C, A Well-Known URL for Relying Party Passkey Endpoints).
+/// The pages on which users add and manage passkeys (W3C, A Well-Known URL for Relying Party Passkey
+/// Endpoints).
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PasskeyEndpoints {
     /// The page on which users add a passkey.

@@ -21,8 +21,9 @@ use web::cookies::replacement_cookie;
 
 /// Remove the password
 ///
-/// Passkeys alone sign in afterwards. Requires a sign-in with a passkey within the last ten minutes, and a confirmed address, to which a
-/// reset can be mailed. Ends all other sessions of the user, and the tokens of all apps.
+/// Passkeys alone sign in afterwards. Requires a sign-in with a passkey within the last ten minutes, and a
+/// confirmed address, to which a reset can be mailed. Ends all other sessions of the user, and the tokens of
+/// all apps.
 #[utoipa::path(
     post, path = paths::ACCOUNT_PASSWORD_REMOVAL, operation_id = "removePasswordByForm", tag = "Pages",
     security((), ("session" = [])),

@@ -1,4 +1,5 @@
-//! The bodies of requests about clients. A member that is added to a registration or to its changes is one line here.
+//! The bodies of requests about clients. A member that is added to a registration or to its changes is one
+//! line here.
 
 use foundation::scope::Scope;
 use http_client::Guard;

@@ -18,8 +18,8 @@ pub struct InvalidSecret;
 pub struct WebhookKey(hmac::Key);
 
 impl WebhookKey {
-    /// Reads the key from the webhook's secret: the bytes of its text, or, if the text begins with `whsec_`, the bytes that the
-    /// remainder encodes in base64 (Standard Webhooks). Fails if these are fewer than 16.
+    /// Reads the key from the webhook's secret: the bytes of its text, or, if the text begins with `whsec_`,
+    /// the bytes that the remainder encodes in base64 (Standard Webhooks). Fails if these are fewer than 16.
     pub fn parse(secret: &Secret) -> Result<Self, InvalidSecret> {
         let key = match secret.expose().strip_prefix("whsec_") {
             Some(text) => STANDARD.decode(text).map_err(|_| InvalidSecret)?,
@@ -31,8 +31,9 @@ impl WebhookKey {
         }
     }
 
-    /// Returns the value of the header `webhook-signature` of a request with this `webhook-id`, `webhook-timestamp` (in seconds since
-    /// 1970 UTC) and body: `v1,` and the MAC over the three in base64 (Standard Webhooks).
+    /// Returns the value of the header `webhook-signature` of a request with this `webhook-id`,
+    /// `webhook-timestamp` (in seconds since 1970 UTC) and body: `v1,` and the MAC over the three in base64
+    /// (Standard Webhooks).
     pub fn sign(&self, id: &str, timestamp: i64, body: &str) -> String {
         let tag = hmac::sign(&self.0, format!("{id}.{timestamp}.{body}").as_bytes());
         format!("v1,{}", STANDARD.encode(tag))

@@ -14,7 +14,8 @@ use utoipa::{IntoParams, ToSchema};
 pub struct Filter {
     /// Only events of this name.
     pub name: Option<String>,
-    /// Only events of the user with this id, or of the deleted account with this pseudonym, which is negative.
+    /// Only events of the user with this id, or of the deleted account with this pseudonym, which is
+    /// negative.
     pub user_id: Option<i64>,
     /// Only events that the administrator with this id or pseudonym caused.
     pub administrator_id: Option<i64>,
@@ -150,8 +151,8 @@ fn parse_id(text: &str) -> Option<i64> {
 }
 
 impl Filter {
-    /// Returns the columns that can be compared with a value, each with its value if the selection has one. The column that selects the fewest
-    /// events comes first.
+    /// Returns the columns that can be compared with a value, each with its value if the selection has one.
+    /// The column that selects the fewest events comes first.
     fn comparisons(&self) -> [(&'static str, Option<Value>); 7] {
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
         [

@@ -42,8 +42,8 @@ impl Tail {
         }
     }
 
-    /// Goes on at the position `last` of another tail that began after the event with the id `begin`. The events within the overlap come
-    /// again, because the other tail may have missed one among them.
+    /// Goes on at the position `last` of another tail that began after the event with the id `begin`. The
+    /// events within the overlap come again, because the other tail may have missed one among them.
     pub fn resumed(begin: i64, last: i64) -> Self {
         Self {
             last: last.max(begin),
@@ -56,7 +56,8 @@ impl Tail {
         self.last
     }
 
-    /// Reads at most 500 new events, and returns those that fit the condition, the oldest first, and whether there may be more.
+    /// Reads at most 500 new events, and returns those that fit the condition, the oldest first, and whether
+    /// there may be more.
     pub async fn read(&mut self, db: &Db, filter: &Filter) -> Result<(Vec<SecurityEvent>, bool), Error> {
         let after = self.begin.max(self.last.saturating_sub(OVERLAP));
         let mut events = fetch_all!(db.reader(), SecurityEvent, AFTER, after)?;

@@ -7,14 +7,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use storage::db::{Db, Error};
 
-/// The number of kinds from which new ones are counted without client, subject and network. Otherwise somebody with many networks could
-/// cause a commit by each request.
+/// The number of kinds from which new ones are counted without client, subject and network. Otherwise
+/// somebody with many networks could cause a commit by each request.
 const CAPACITY: usize = 10_000;
-/// The number of kinds from which new ones are counted without user too. Those that remain differ by name, route and minute only, so they
-/// are few.
+/// The number of kinds from which new ones are counted without user too. Those that remain differ by name,
+/// route and minute only, so they are few.
 const CAPACITY_WITH_USERS: usize = 2 * CAPACITY;
-/// The number of subjects of failed sign-ins from one network that are told apart in a minute. Otherwise each made-up address would
-/// cause a row and a commit.
+/// The number of subjects of failed sign-ins from one network that are told apart in a minute. Otherwise each
+/// made-up address would cause a row and a commit.
 const SUBJECTS_PER_NETWORK: u32 = 5;
 
 /// The counts of all kinds.
@@ -33,11 +33,11 @@ pub(super) struct Kind {
     route: String,
     user_id: Option<i64>,
     client_id: Option<String>,
-    /// The subject of the event; `None` for the failed sign-ins of a network beyond [`SUBJECTS_PER_NETWORK`], and beyond
-    /// [`CAPACITY`].
+    /// The subject of the event; `None` for the failed sign-ins of a network beyond [`SUBJECTS_PER_NETWORK`],
+    /// and beyond [`CAPACITY`].
     subject: Option<String>,
-    /// Empty beyond [`CAPACITY`], and for a known user, who may use many networks. Failed sign-ins are told apart by network, because
-    /// alerts count it.
+    /// Empty beyond [`CAPACITY`], and for a known user, who may use many networks. Failed sign-ins are told
+    /// apart by network, because alerts count it.
     network: String,
     /// The minutes since 1970 UTC.
     minute: i64,
@@ -82,10 +82,11 @@ impl Kind {
 }
 
 impl Counts {
-    /// Counts an event. Returns its kind if it is the first one, which the caller writes at once. A failed sign-in is counted
-    /// without its subject, and never written at once, if the network has failed with many other subjects in this minute. Those of
-    /// a user are still counted by the user, because alerts need them. A client cannot tell the difference. Any event is counted
-    /// without what tells it apart, and never written at once, if there are very many kinds.
+    /// Counts an event. Returns its kind if it is the first one, which the caller writes at once. A failed
+    /// sign-in is counted without its subject, and never written at once, if the network has failed with many
+    /// other subjects in this minute. Those of a user are still counted by the user, because alerts need
+    /// them. A client cannot tell the difference. Any event is counted without what tells it apart, and never
+    /// written at once, if there are very many kinds.
     pub(super) fn add(&mut self, mut kind: Kind, event: &Event, context: &RequestContext) -> Option<Kind> {
         if !self.repetitions.contains_key(&kind) && self.has_many_subjects(&kind) {
             kind.subject = None;
@@ -122,7 +123,8 @@ impl Counts {
         }
     }
 
-    /// Whether the event of a new kind is a failed sign-in from a network with as many others as are told apart.
+    /// Whether the event of a new kind is a failed sign-in from a network with as many others as are told
+    /// apart.
     fn has_many_subjects(&self, kind: &Kind) -> bool {
         let key = (kind.network.clone(), kind.minute);
         kind.name == EventName::LoginFail

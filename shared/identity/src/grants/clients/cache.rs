@@ -38,7 +38,8 @@ impl Clients {
         }))
     }
 
-    /// Returns the client with this id, as it was at most one second ago. A client that was not used in time is unknown.
+    /// Returns the client with this id, as it was at most one second ago. A client that was not used in time
+    /// is unknown.
     pub async fn find(&self, id: &str, now: Timestamp) -> Result<Option<Arc<Client>>, Error> {
         if let Some(client) = self.find_cached(id, now) {
             return Ok(Some(client));
@@ -53,7 +54,8 @@ impl Clients {
             return Ok(None);
         };
         if let Some(cached) = clients.get(id).filter(|cached| cached.is_current(now)) {
-            // Another request has read the client meanwhile. Its copy may know of a use of a secret that is not stored yet.
+            // Another request has read the client meanwhile. Its copy may know of a use of a secret that is
+            // not stored yet.
             return Ok(Some(Arc::clone(&cached.client)));
         }
         if clients.len() >= MAX_CLIENTS {
@@ -71,7 +73,8 @@ impl Clients {
         lock(&self.0.clients).remove(id);
     }
 
-    /// Records, about once a minute and without making the caller wait, that a client used one of its secrets.
+    /// Records, about once a minute and without making the caller wait, that a client used one of its
+    /// secrets.
     pub fn record_use(&self, client: &Client, secret: &ClientSecret, now: Timestamp) {
         if !secret.is_record_due(now) || !self.claim_record(&client.id, &secret.hash, now) {
             return;
@@ -84,7 +87,8 @@ impl Clients {
         });
     }
 
-    /// Sets the time of the last use in memory. Returns true to one caller, even if several requests use the secret at once.
+    /// Sets the time of the last use in memory. Returns true to one caller, even if several requests use the
+    /// secret at once.
     fn claim_record(&self, id: &str, hash: &[u8], now: Timestamp) -> bool {
         let mut clients = lock(&self.0.clients);
         let cached = clients.get_mut(id);
@@ -106,7 +110,8 @@ impl CachedClient {
         self.read_at.elapsed() < MAX_AGE
     }
 
-    /// Returns whether the client need not be read again. One that has expired may have been used since it was read.
+    /// Returns whether the client need not be read again. One that has expired may have been used since it
+    /// was read.
     fn is_current(&self, now: Timestamp) -> bool {
         self.is_fresh() && !self.client.has_expired(now)
     }

@@ -11,7 +11,8 @@ pub enum ClientOrigin {
     Administrator,
     /// By itself (RFC 7591). Nobody has checked what it says about itself.
     Registration,
-    /// By the document at its `client_id`, a URL (draft-ietf-oauth-client-id-metadata-document). Nobody has checked what it says.
+    /// By the document at its `client_id`, a URL (draft-ietf-oauth-client-id-metadata-document). Nobody has
+    /// checked what it says.
     Document,
 }
 

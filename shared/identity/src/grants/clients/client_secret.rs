@@ -25,8 +25,8 @@ pub struct ClientSecret {
     pub expires_at: Option<Timestamp>,
 }
 
-/// The secrets of a client: the current one and, after a rotation with an overlap, the previous one. A public client has none.
-/// Serialized as a list, the current one first.
+/// The secrets of a client: the current one and, after a rotation with an overlap, the previous one. A public
+/// client has none. Serialized as a list, the current one first.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     pub(super) current: Option<ClientSecret>,
@@ -67,8 +67,9 @@ impl Secrets {
         self.current.iter().chain(&self.previous)
     }
 
-    /// Returns the secret that a client presents, if it is valid at the time `now`. The time that this takes does not depend on
-    /// the secrets: two hashes are compared, each in constant time, even if there are fewer secrets.
+    /// Returns the secret that a client presents, if it is valid at the time `now`. The time that this takes
+    /// does not depend on the secrets: two hashes are compared, each in constant time, even if there are
+    /// fewer secrets.
     pub fn find_valid(&self, presented: &str, now: Timestamp) -> Option<&ClientSecret> {
         let hash = secret::hash(presented);
         let [current, previous] = [&self.current, &self.previous].map(|stored| {
@@ -81,7 +82,8 @@ impl Secrets {
             .filter(|found| found.expires_at.is_none_or(|end| end > now))
     }
 
-    /// Sets, in memory, the time of the last use of the secret with this hash. Returns whether the use is to be recorded.
+    /// Sets, in memory, the time of the last use of the secret with this hash. Returns whether the use is to
+    /// be recorded.
     pub(super) fn set_last_used(&mut self, hash: &[u8], now: Timestamp) -> bool {
         let mut secrets = self.current.iter_mut().chain(&mut self.previous);
         let used = secrets.find(|secret| secret.hash == hash && secret.is_record_due(now));
@@ -90,7 +92,8 @@ impl Secrets {
 }
 
 impl ClientSecret {
-    /// Returns whether a use at the time `now` is to be recorded, because the last recorded use is too long ago.
+    /// Returns whether a use at the time `now` is to be recorded, because the last recorded use is too long
+    /// ago.
     pub(super) fn is_record_due(&self, now: Timestamp) -> bool {
         self.last_used_at
             .is_none_or(|last| now.since(last) >= LAST_USE_INTERVAL)

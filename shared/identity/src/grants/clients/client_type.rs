@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 pub enum ClientType {
     /// A single-page application. A public client.
     Spa,
-    /// An installed application. A public client whose redirect URI on `localhost` or a loopback address may have any port (RFC 8252 §7.3).
+    /// An installed application. A public client whose redirect URI on `localhost` or a loopback address may
+    /// have any port (RFC 8252 §7.3).
     Native,
     /// A web server that acts for users. A confidential client.
     Web,

@@ -12,7 +12,8 @@ sql! {
     NEWEST_UNUSED = concat!(
         "SELECT ", columns!(), " FROM clients WHERE unused_until IS NOT NULL ORDER BY unused_until DESC LIMIT 1000");
     COUNT_UNUSED = "SELECT COUNT(*) FROM clients WHERE unused_until IS NOT NULL";
-    // The condition is repeated, because a client may be used while the statement waits for its row. In this form it uses no index.
+    // The condition is repeated, because a client may be used while the statement waits for its row. In this
+    // form it uses no index.
     PRUNE = "DELETE FROM clients
              WHERE id IN (SELECT id FROM clients WHERE unused_until <= $1 AND disabled_at IS NULL
                           ORDER BY unused_until LIMIT $2)
@@ -20,8 +21,8 @@ sql! {
     DELETE = "DELETE FROM clients WHERE id = $1";
 }
 
-/// Records that a client gets its first code or token, so that it does not expire any more. No statement for a client that was used
-/// before.
+/// Records that a client gets its first code or token, so that it does not expire any more. No statement for
+/// a client that was used before.
 pub async fn record_first_use(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     if client.unused_until.is_some() {
         execute!(tx.on(), RECORD_FIRST_USE, client.id.as_str())?;
@@ -49,7 +50,8 @@ pub async fn delete(tx: &mut Tx, id: &str) -> Result<(), Error> {
     execute!(tx.on(), DELETE, id).map(|_| ())
 }
 
-/// Deletes the clients that were not used in time, but none that an administrator has disabled. Returns their number.
+/// Deletes the clients that were not used in time, but none that an administrator has disabled. Returns their
+/// number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     db.prune(PRUNE, now).await
 }

@@ -37,8 +37,8 @@ pub(super) struct Row {
 }
 
 impl From<Row> for Client {
-    /// Converts a row of the table `clients`. Malformed values, for example from manual edits, become the values that
-    /// permit least.
+    /// Converts a row of the table `clients`. Malformed values, for example from manual edits, become the
+    /// values that permit least.
     fn from(row: Row) -> Self {
         Self {
             kind: ClientType::named(&row.r#type).unwrap_or(ClientType::Service),

@@ -1,5 +1,6 @@
-//! The secrets of confidential clients (RFC 6749 §2.3.1). A rotation can leave the former secret valid for a while, in which the
-//! servers of the client change to the new one. A row has columns for two secrets, so that there are never more.
+//! The secrets of confidential clients (RFC 6749 §2.3.1). A rotation can leave the former secret valid for a
+//! while, in which the servers of the client change to the new one. A row has columns for two secrets, so
+//! that there are never more.
 
 use super::Client;
 use super::row::Row;
@@ -27,9 +28,9 @@ sql! {
                   WHERE id = $1";
 }
 
-/// Replaces the secret of a client by a new one. The former secret stays valid for the time `overlap` from `now` on; the one
-/// before that ends. Returns the client and the new secret, of which only a hash is stored. Returns `None`, without effect, if
-/// there is no confidential client with this id.
+/// Replaces the secret of a client by a new one. The former secret stays valid for the time `overlap` from
+/// `now` on; the one before that ends. Returns the client and the new secret, of which only a hash is stored.
+/// Returns `None`, without effect, if there is no confidential client with this id.
 pub async fn rotate(
     tx: &mut Tx,
     id: &str,

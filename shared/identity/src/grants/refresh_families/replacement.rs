@@ -14,13 +14,15 @@ sql! {
            AND (id = $1 OR created_at > $3) AND idle_expires_at > $4 AND expires_at > $4 AND ", is_unrevoked!(), ")");
 }
 
-/// Records that the browser which had the refresh token of the family `id` of this client gets that of a new family.
+/// Records that the browser which had the refresh token of the family `id` of this client gets that of a new
+/// family.
 pub async fn record_replaced(db: &Db, id: &str, client_id: &str, now: Timestamp) -> Result<(), Error> {
     execute!(db.writer(), RECORD_REPLACED, id, client_id, now).map(|_| ())
 }
 
-/// Returns whether the browser that had the refresh token of the family `id` may have another one of this client which can be used: if it
-/// got that of a new family after the time `since`, or if the family is live, or another one of the same user that began after `since`.
+/// Returns whether the browser that had the refresh token of the family `id` may have another one of this
+/// client which can be used: if it got that of a new family after the time `since`, or if the family is live,
+/// or another one of the same user that began after `since`.
 pub async fn browser_may_have_newer(
     db: &Db,
     id: &str,

@@ -9,8 +9,8 @@ use foundation::context::RequestContext;
 use storage::db::Error;
 use storage::{fetch_all, fetch_one, sql};
 
-/// The assignments of a revocation at the time `$2` for the reason `$3`. The row, which tells the reason, expires a day later: a client can
-/// begin and revoke families in any number.
+/// The assignments of a revocation at the time `$2` for the reason `$3`. The row, which tells the reason,
+/// expires a day later: a client can begin and revoke families in any number.
 macro_rules! revocation {
     () => {
         "revoked_at = $2, revocation_reason = $3,
@@ -18,7 +18,8 @@ macro_rules! revocation {
     };
 }
 
-/// Returns the text of the statement that revokes the families with this condition at the time `$2` for the reason `$3` on SQLite.
+/// Returns the text of the statement that revokes the families with this condition at the time `$2` for the
+/// reason `$3` on SQLite.
 macro_rules! revoke_on_sqlite {
     ($condition:expr) => {
         concat!(
@@ -33,8 +34,8 @@ macro_rules! revoke_on_sqlite {
     };
 }
 
-/// Returns the text of the same statement on PostgreSQL. It locks the rows in the order of their ids, as rotations do, so that
-/// a revocation and a rotation do not deadlock.
+/// Returns the text of the same statement on PostgreSQL. It locks the rows in the order of their ids, as
+/// rotations do, so that a revocation and a rotation do not deadlock.
 macro_rules! revoke_on_postgres {
     ($condition:expr) => {
         concat!(
@@ -52,8 +53,8 @@ macro_rules! revoke_on_postgres {
     };
 }
 
-/// A condition on `refresh_families`: the family is one of the user `$1` with the client `$4`, and `$5` that were used later have not
-/// ended at the time `$2`.
+/// A condition on `refresh_families`: the family is one of the user `$1` with the client `$4`, and `$5` that
+/// were used later have not ended at the time `$2`.
 macro_rules! longest_unused {
     () => {
         concat!(
@@ -65,7 +66,8 @@ macro_rules! longest_unused {
     };
 }
 
-/// A condition on `refresh_families`: the family is one of at most `$5` of the client `$1` that began with the redirect URI `$4`.
+/// A condition on `refresh_families`: the family is one of at most `$5` of the client `$1` that began with
+/// the redirect URI `$4`.
 macro_rules! of_redirect_uri {
     () => {
         concat!(
@@ -121,8 +123,8 @@ struct RevokedRow {
     user_id: i64,
 }
 
-/// Revokes refresh families for this reason, and the access tokens that were issued with them, and records one event for all of them. No
-/// effect if the selection contains no family that is not yet revoked.
+/// Revokes refresh families for this reason, and the access tokens that were issued with them, and records
+/// one event for all of them. No effect if the selection contains no family that is not yet revoked.
 pub async fn revoke(
     tx: &mut RevokingTx,
     selection: Selection<'_>,
@@ -135,8 +137,8 @@ pub async fn revoke(
     }
 }
 
-/// Revokes refresh families as [`revoke`] does. The event is counted if it is not the first of its kind in this minute: for requests that
-/// a client can repeat in any number.
+/// Revokes refresh families as [`revoke`] does. The event is counted if it is not the first of its kind in
+/// this minute: for requests that a client can repeat in any number.
 pub async fn revoke_repeatedly(
     tx: &mut RevokingTx,
     selection: Selection<'_>,
@@ -211,8 +213,8 @@ async fn revoke_selected(
     Ok(Some(event))
 }
 
-/// Revokes at most `limit` families of a client that began with this redirect URI, and records one event for all of them. Returns
-/// their number.
+/// Revokes at most `limit` families of a client that began with this redirect URI, and records one event for
+/// all of them. Returns their number.
 pub async fn revoke_of_redirect_uri(
     tx: &mut RevokingTx,
     client_id: &str,
@@ -248,9 +250,9 @@ pub async fn revoke_of_redirect_uri(
     Ok(count as u64)
 }
 
-/// Revokes all families and access tokens of a user that belong to this epoch, and records an event. No effect if there is no
-/// such family. The caller has begun the next epoch, and has ended the user's sessions, so that no exchange of a code adds a
-/// family to this epoch.
+/// Revokes all families and access tokens of a user that belong to this epoch, and records an event. No
+/// effect if there is no such family. The caller has begun the next epoch, and has ended the user's sessions,
+/// so that no exchange of a code adds a family to this epoch.
 pub(crate) async fn revoke_all_of_user(
     tx: &mut RevokingTx,
     user_id: i64,
@@ -266,8 +268,9 @@ pub(crate) async fn revoke_all_of_user(
     event.detail("all grants").record(tx, context).await
 }
 
-/// Revokes all families and access tokens of a client that belong to this epoch, and records an event if there is such a family.
-/// The caller has begun the next epoch, and has deleted the client's codes, so that no exchange adds a family to this epoch.
+/// Revokes all families and access tokens of a client that belong to this epoch, and records an event if
+/// there is such a family. The caller has begun the next epoch, and has deleted the client's codes, so that
+/// no exchange adds a family to this epoch.
 pub async fn revoke_all_of_client(
     tx: &mut RevokingTx,
     client_id: &str,

@@ -12,9 +12,9 @@ sql! {
          WHERE id = $1 AND generation = $2 AND client_id = $3 AND idle_expires_at > $5 AND expires_at > $5
            AND (dpop_jkt IS NULL OR dpop_jkt = $6) AND ", is_unrevoked!(), "
          RETURNING ", columns!());
-    // The same for several tokens. A token that occurs twice changes its row, and returns it, once. The statements lock the
-    // rows in the order of their ids. The second condition on `id` makes every plan find the families through the index, also
-    // one that was made for a table of one row.
+    // The same for several tokens. A token that occurs twice changes its row, and returns it, once. The
+    // statements lock the rows in the order of their ids. The second condition on `id` makes every plan find
+    // the families through the index, also one that was made for a table of one row.
     ROTATE_ALL_POSTGRES = concat!("
         UPDATE refresh_families
         SET generation = refresh_families.generation + 1, last_used_at = token.now,
@@ -37,15 +37,16 @@ pub struct PresentedToken<'a> {
     pub generation: i64,
     /// The authenticated client.
     pub client_id: &'a str,
-    /// The thumbprint of the key whose possession a public client proved; `None` for a confidential client, whose refresh tokens are
-    /// not bound to a key (RFC 9449 §5).
+    /// The thumbprint of the key whose possession a public client proved; `None` for a confidential client,
+    /// whose refresh tokens are not bound to a key (RFC 9449 §5).
     pub dpop_jkt: Option<&'a str>,
 }
 
-/// Moves a family from the presented generation to the next one, so that the next refresh token replaces the current one. The idle
-/// lifetime then ends `idle` after `now`, and the next tokens are bound to the key of the presented one. Returns the family with
-/// its new generation. Returns `None`, without effect, if `generation` is not the current one, or if the family belongs to another
-/// client, is bound to another key, is revoked or expired. Only one of several concurrent callers succeeds.
+/// Moves a family from the presented generation to the next one, so that the next refresh token replaces the
+/// current one. The idle lifetime then ends `idle` after `now`, and the next tokens are bound to the key of
+/// the presented one. Returns the family with its new generation. Returns `None`, without effect, if
+/// `generation` is not the current one, or if the family belongs to another client, is bound to another key,
+/// is revoked or expired. Only one of several concurrent callers succeeds.
 pub async fn rotate(
     db: &Db,
     presented: PresentedToken<'_>,
@@ -128,8 +129,8 @@ impl BatchCall for Rotate {
     }
 }
 
-/// Returns the values as an array for `unnest`, which appends nulls to a shorter array: an empty one, which needs no memory, if all
-/// values are absent.
+/// Returns the values as an array for `unnest`, which appends nulls to a shorter array: an empty one, which
+/// needs no memory, if all values are absent.
 pub fn nullable_array<'a>(values: impl Iterator<Item = Option<&'a str>> + Clone) -> Vec<Option<&'a str>> {
     match values.clone().any(|value| value.is_some()) {
         true => values.collect(),

@@ -14,15 +14,16 @@ use tracing::Span;
 /// The largest number of calls in a batch.
 pub(super) const MAX_CALLS: usize = 64;
 
-/// The calls that no batch has taken yet. Each thread has a queue for each type of call, and the process has one for those that change a
-/// contended row.
+/// The calls that no batch has taken yet. Each thread has a queue for each type of call, and the process has
+/// one for those that change a contended row.
 #[derive(Clone, Debug, Default)]
 pub(in crate::db) struct Batches {
     of_threads: Arc<ThreadLocal<RefCell<WaitingByType>>>,
     of_process: Arc<Mutex<WaitingByType>>,
 }
 
-/// The queues of a thread or of the process. The key is the type of the call, and the value is the [`Waiting`] of that type.
+/// The queues of a thread or of the process. The key is the type of the call, and the value is the
+/// [`Waiting`] of that type.
 type WaitingByType = HashMap<TypeId, Box<dyn Any + Send>>;
 
 /// The queue for one type of call.
@@ -47,8 +48,8 @@ impl<C: BatchCall> Default for Queue<C> {
 }
 
 impl<C: BatchCall> Queue<C> {
-    /// Takes the next batch, whose rows become busy. Several calls that change one row are a batch of their own, so that no call of another
-    /// row waits for it.
+    /// Takes the next batch, whose rows become busy. Several calls that change one row are a batch of their
+    /// own, so that no call of another row waits for it.
     pub(super) fn take(&mut self) -> Vec<(C, Caller<C>)> {
         let Some(first) = self.calls.iter().find(|(call, _)| self.is_free(call)) else {
             return Vec::new();

@@ -28,7 +28,8 @@ async fn administrators_do_not_change_their_own_account(world: SharedWorld) {
     admin.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-/// All administrators remove each other at the same moment. One of them stays. If they sign each other out, all stay.
+/// All administrators remove each other at the same moment. One of them stays. If they sign each other out,
+/// all stay.
 async fn one_administrator_stays(world: World) {
     for below in ["", "/disablements", "/sessions"] {
         let first = world.user_with_role("admin").await;

@@ -1,5 +1,5 @@
-//! An administrator whose role or session ends while a password is hashed. The credentials of the request were checked
-//! before, so the change itself must check the administrator again.
+//! An administrator whose role or session ends while a password is hashed. The credentials of the request
+//! were checked before, so the change itself must check the administrator again.
 
 use super::{USERS, path};
 use serde_json::json;
@@ -10,8 +10,8 @@ use tests::{Caller, Shape, User, World, on_every_shape};
 /// The number of concurrent requests. All but one wait for the only permit to hash.
 const REQUESTS: usize = 24;
 
-/// Sends requests that hash passwords, and ends the access of the administrator when the first one has succeeded.
-/// Expects that none has an effect after that.
+/// Sends requests that hash passwords, and ends the access of the administrator when the first one has
+/// succeeded. Expects that none has an effect after that.
 async fn expect_no_later_change(world: &World, admin: &User, caller: &Caller, end: tests::Call, event: &str) {
     let ann = world.user().await;
     let mut requests = tokio::task::JoinSet::new();

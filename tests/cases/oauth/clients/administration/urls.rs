@@ -61,7 +61,8 @@ pub(super) async fn expect_urls_registered(world: &World, admin: &User) {
     assert_eq!(expected, clients(world, "show", &app, &[]));
 }
 
-/// Expects that URLs to which the issuer must not send requests are refused, and dangerous ones for the browser too.
+/// Expects that URLs to which the issuer must not send requests are refused, and dangerous ones for the
+/// browser too.
 pub(super) async fn expect_urls_refused(world: &World, admin: &User) {
     let app = registered(&admin.post(LIST).json(&with_urls("with-urls")).await.expect(201));
     let before = clients(world, "show", &app, &[]);

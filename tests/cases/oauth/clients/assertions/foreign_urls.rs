@@ -15,8 +15,8 @@ pub(in crate::oauth::clients) async fn in_production(shape: Shape, flags: &[(&st
     world.start().await
 }
 
-/// URLs that lead to the port of this machine, with a part of the reason for which they are refused when they are
-/// registered, if they are.
+/// URLs that lead to the port of this machine, with a part of the reason for which they are refused when they
+/// are registered, if they are.
 pub(in crate::oauth::clients) fn probes(port: u16) -> Vec<(String, Option<&'static str>)> {
     let mut probes = Vec::new();
     for host in [

@@ -96,7 +96,8 @@ async fn forged_assertions_cause_one_fetch_in_thirty_seconds(shape: Shape) {
         assert_eq!(server.received().len(), fetches);
         world.advance(COOLDOWN);
     }
-    // Nothing is fetched for a client that is unknown, or for an assertion that is invalid whatever its key is.
+    // Nothing is fetched for a client that is unknown, or for an assertion that is invalid whatever its key
+    // is.
     for (name, value) in [("aud", "https://other.test"), ("sub", "another")] {
         let mut claims = claims(&world, &app);
         claims[name] = json!(value);

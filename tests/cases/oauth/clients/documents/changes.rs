@@ -1,4 +1,5 @@
-//! Changes of a document: a change that the user relied on needs a new consent, and a removed redirect URI ends what it began.
+//! Changes of a document: a change that the user relied on needs a new consent, and a removed redirect URI
+//! ends what it began.
 
 use super::super::assertions::ASSERTION_TYPE;
 use super::super::assertions::key::Key;
@@ -52,7 +53,8 @@ fn token_request(world: &World, app: &App, fields: &[(&str, &str)], key: &Key) -
     client_call(world, app, "/token", fields, key)
 }
 
-/// Prepares a call with these fields and an assertion that this key signs. Only the assertion names the client.
+/// Prepares a call with these fields and an assertion that this key signs. Only the assertion names the
+/// client.
 fn client_call(world: &World, app: &App, path: &str, fields: &[(&str, &str)], key: &Key) -> Call {
     let assertion = key.assertion(&json!({
         "iss": app.id, "sub": app.id, "aud": world.base(), "jti": foundation::random::id(),

@@ -1,4 +1,5 @@
-//! The logos of apps that describe themselves: the issuer fetches them, and shows them inside the consent page.
+//! The logos of apps that describe themselves: the issuer fetches them, and shows them inside the consent
+//! page.
 
 use super::{DescribedApp, STALE, consent_page, start};
 use base64::Engine as _;

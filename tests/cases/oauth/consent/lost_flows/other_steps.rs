@@ -40,7 +40,8 @@ async fn expect_passkey_lost_in(browser: &mut Browser, flow: &str, passkey: &Pas
     expect_lost_after(browser, "/signin/passkey", flow, &fields).await;
 }
 
-/// Opens the address to which the lost flow's page links. Expects that the browser, in which nobody is signed in, can sign in there.
+/// Opens the address to which the lost flow's page links. Expects that the browser, in which nobody is signed
+/// in, can sign in there.
 async fn expect_led_to_sign_in(browser: &mut Browser) {
     let page = follow(browser, "/account").await;
     assert!(page.asks_for("password"), "{}", page.reply);

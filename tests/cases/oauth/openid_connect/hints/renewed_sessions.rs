@@ -1,6 +1,6 @@
-//! Hints of a session that the user renewed by another sign-in. The session keeps its `sid` claim and lives as long as a new one. An ID
-//! token that was issued before the renewal serves as a hint until `SESSION_MAX` after its key was retired. The app has newer ID tokens by
-//! then.
+//! Hints of a session that the user renewed by another sign-in. The session keeps its `sid` claim and lives
+//! as long as a new one. An ID token that was issued before the renewal serves as a hint until `SESSION_MAX`
+//! after its key was retired. The app has newer ID tokens by then.
 
 use super::super::super::signing_keys::{RETIREMENT_TIME, STAGING_TIME, key_in_state};
 use super::super::{id_token, sign_in, verify};
@@ -34,7 +34,8 @@ impl Session {
         }
     }
 
-    /// Signs in again in the same browser. Expects an ID token of the same session, which the present key signed.
+    /// Signs in again in the same browser. Expects an ID token of the same session, which the present key
+    /// signed.
     async fn renew(&mut self, world: &World, app: &App) {
         let request = app.authorization().set("scope", "openid").set("prompt", "login");
         let grant = request.allow(&mut self.browser, &self.user).await;
@@ -57,7 +58,8 @@ impl Session {
         world.anyone().session(sid, &self.user.csrf)
     }
 
-    /// Expects that the ID token names this session: `/authorize` accepts it, and `/signout` ends the session at once.
+    /// Expects that the ID token names this session: `/authorize` accepts it, and `/signout` ends the session
+    /// at once.
     async fn expect_hint(&mut self, world: &World, app: &App, id_token: &str) {
         let caller = self.caller(world);
         caller.get("/me").await.expect(200);
