@@ -137,7 +137,7 @@ impl Grants {
     /// Revokes a family, whose code or refresh token was used twice, and records the event of this use. On
     /// return the revocation is durable, and this process accepts none of the family's access tokens.
     async fn revoke_family(&self, id: &str, cause: Event, context: &RequestContext) -> Result<(), db::Error> {
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         let family = Selection::Family(id);
         refresh_families::revoke_repeatedly(&mut tx, family, EndReason::UsedTwice, &self.events, context)
             .await?;

@@ -28,15 +28,17 @@ pub(super) const NO_STORE: [(HeaderName, HeaderValue); 1] =
     [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
 
 /// The request of a client that was authenticated (RFC 6749 §2.3), with the parameters `T` of a form or of a
-/// JSON object. It is counted under the client, unless that is public. Rejects with the errors of RFC 6749
-/// §5.2, and like [`body::read`] and the rate limits.
+/// JSON object. A client that describes itself by a document has an old document fetched again first. The
+/// request counts under a confidential client; that of a public one needs an address. Rejects with the errors
+/// of RFC 6749 §5.2, and like [`body::read`] and the rate limits.
 pub(crate) struct ClientRequest<T> {
     pub(super) client: Arc<Client>,
     pub(super) headers: HeaderMap,
     pub(super) request: T,
 }
 
-/// The reason why the request of a client failed.
+/// The reason why the request of a client failed. The body of the response is written by
+/// [`token_errors::complete`], which the router calls for all its routes.
 pub(crate) enum TokenFailure {
     /// An error of the OAuth protocol.
     Token(TokenError),
@@ -69,10 +71,12 @@ impl From<Error> for TokenFailure {
 impl IntoResponse for TokenFailure {
     fn into_response(self) -> Response {
         match self {
-            Self::Token(error) => token_errors::response(error),
-            Self::UselessCookie(error, removal) => {
-                ([(header::SET_COOKIE, removal)], token_errors::response(error)).into_response()
-            }
+            Self::Token(error) => token_errors::unfinished_response(error),
+            Self::UselessCookie(error, removal) => (
+                [(header::SET_COOKIE, removal)],
+                token_errors::unfinished_response(error),
+            )
+                .into_response(),
             Self::Refused(error) => error.into_response(),
         }
     }

@@ -40,8 +40,10 @@ pub(super) struct Body<'a> {
     pub(super) correlation_id: &'a str,
 }
 
-/// Returns the status of an error as a response, to which [`complete`] adds the rest.
-pub(super) fn response(error: TokenError) -> Response {
+/// Returns the status of an error as a response, which carries the error to [`complete`]. Logs the error if
+/// the service, not the client, caused it.
+pub(super) fn unfinished_response(error: TokenError) -> Response {
+    log(&error);
     let (status, _) = status_and_code(&error);
     (status, Extension(Arc::new(error))).into_response()
 }
@@ -60,11 +62,9 @@ pub(crate) fn complete(
     (parts.headers, render(&error, has_authorization, context)).into_response()
 }
 
-/// Renders an error with its body. Logs it if the service, not the client, caused it. Only a client that used
-/// the header `Authorization` gets a challenge (RFC 6749 §5.2), because a browser would open a password box
-/// for the request of a page.
+/// Renders an error with its body. Only a client that used the header `Authorization` gets a challenge (RFC
+/// 6749 §5.2), because a browser would open a password box for the request of a page.
 fn render(error: &TokenError, has_authorization: bool, context: &RequestContext) -> Response {
-    log(error);
     if let TokenError::TooManyRequests { retry_after } = error {
         // In the form of the other limits.
         let limited = Error::new(Code::RateLimited, error.to_string());

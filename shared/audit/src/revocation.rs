@@ -130,6 +130,11 @@ impl Revocation {
 }
 
 impl RevokingTx {
+    /// Begins a transaction that can revoke. `mirror` announces its revocations. Fails as [`Db::begin`] does.
+    pub async fn begin(db: &Db, mirror: &RevocationMirror) -> Result<Self, Error> {
+        Ok(Self::new(db.begin().await?, mirror))
+    }
+
     /// Makes `tx` a transaction that can revoke. `mirror` announces its revocations.
     pub fn new(tx: Tx, mirror: &RevocationMirror) -> Self {
         Self {

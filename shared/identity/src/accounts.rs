@@ -105,7 +105,7 @@ pub async fn delete(
 ) -> Result<RevokingTx, Error> {
     let (user, required) = (&session.user, RequiredFactors::All);
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     if !changes::anonymize(&mut tx, &verified, context.now).await? {
         drop(tx);
         let stored = users::credentials_by_id(&identity.db, user.id).await?;

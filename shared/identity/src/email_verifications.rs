@@ -189,7 +189,7 @@ pub async fn confirm(
         None => return Err(Error::PasswordMissing(Box::new(mailed))),
     }
 
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     let update = users::set_email(
         &mut tx,
         mailed.user.id,

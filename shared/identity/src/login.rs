@@ -183,7 +183,7 @@ async fn renew_hash(identity: &Identity, password: Password, verified: &StoredCr
 
 /// Ends a session, and revokes the refresh families of first-party clients that were created in it.
 pub async fn logout(identity: &Identity, session: &Session, context: &RequestContext) -> Result<(), Error> {
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     sessions::end(&mut tx, session.id, context.now).await?;
     let selection = Selection::OfSession(session.id);
     refresh_families::revoke(&mut tx, selection, EndReason::SignedOut, context).await?;

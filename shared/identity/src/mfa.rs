@@ -96,7 +96,7 @@ pub async fn confirm(
     };
     let step = credential_check::count_attempt(identity, user, context, verification).await?;
 
-    let mut tx = RevokingTx::new(db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(db, &identity.revocations).await?;
     // Locks the user's row before the session's, in the order of every function that ends sessions.
     changes::lock(&mut tx, user.id).await?;
     credential_check::hold_session(&mut tx, session, context).await?;
@@ -132,7 +132,7 @@ pub async fn disable(
     }
     let required = RequiredFactors::All;
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
     }

@@ -194,7 +194,7 @@ pub async fn remove(
 ) -> Result<Removal, credential_check::Error> {
     let (user, required) = (&session.user, RequiredFactors::All);
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     let locked = users::lock(&mut tx, &verified).await?;
     locked.ok_or(credential_check::Error::SignedOut)?;
     credential_check::hold_session(&mut tx, session, context).await?;

@@ -52,7 +52,7 @@ pub async fn change_password(
     let verified = credential_check::prove(identity, session, presented, required, context).await?;
     let hash = identity.passwords.hash(new).await?;
 
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     if !users::set_password(&mut tx, &verified, &hash, context.now).await? {
         return Err(credential_check::Error::WrongCredentials);
     }
@@ -89,7 +89,7 @@ pub async fn remove_password(
     if !can_remove_password(session) {
         return Err(RemovalError::NotReady);
     }
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     let locked = users::lock(&mut tx, &verified).await?;
     locked.ok_or(credential_check::Error::SignedOut)?;
     credential_check::hold_session(&mut tx, session, context).await?;

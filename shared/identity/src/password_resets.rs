@@ -99,7 +99,7 @@ pub async fn confirm(
     identity.passwords.check_against_email(&new, &mailed.user.email)?;
     let hash = identity.passwords.hash(new).await?;
 
-    let mut tx = RevokingTx::new(identity.db.begin().await?, &identity.revocations);
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     let (user, mailed_to) = (&mailed.user, &mailed.mailed_to_key);
     let is_first_proof = users::verify_email(&mut tx, user.id, mailed_to).await?;
     let is_set = users::reset_password(&mut tx, user.id, mailed_to, &hash, now).await?;

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 /// The time in which a client can read the last response and close its side.
-const LIMIT: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The number of bytes that are read, and dropped, at once.
 const CHUNK: usize = 8 * 1024;
 
@@ -19,9 +19,9 @@ const CHUNK: usize = 8 * 1024;
 pub(crate) struct LingeringClose(Pin<Box<Sleep>>);
 
 impl LingeringClose {
-    /// Begins the time. Called when the output has ended.
+    /// Starts the two seconds. Called when the output has ended.
     pub(crate) fn begin() -> Self {
-        Self(Box::pin(sleep(LIMIT)))
+        Self(Box::pin(sleep(CLOSE_TIMEOUT)))
     }
 
     /// Reads and drops input. Ready when the client has closed its side, when reading fails, and when the

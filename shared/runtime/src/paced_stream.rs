@@ -33,9 +33,8 @@ pub(crate) struct PacedStream<S> {
     compared: Arc<budget::Pace>,
     /// The measurement of the current response; `None` if the peer has not kept a write of it waiting.
     measurement: Option<Measurement>,
-    /// Whether the peer has ended its output.
-    has_ended: bool,
-    /// `None` before the end of our output.
+    peer_has_ended: bool,
+    /// The wait for the peer to end its output; `None` while this side still sends.
     closing: Option<LingeringClose>,
 }
 
@@ -68,7 +67,7 @@ impl<S> PacedStream<S> {
             heads,
             compared,
             measurement: None,
-            has_ended: false,
+            peer_has_ended: false,
             closing: None,
         }
     }
@@ -185,7 +184,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for PacedStream<S> {
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
         let count = buffer.filled().len() - before;
         let got_bytes = count > 0;
-        self.has_ended = read.is_ready() && !got_bytes;
+        self.peer_has_ended = read.is_ready() && !got_bytes;
         if got_bytes {
             self.measurement = None;
             self.compared.count(count);
@@ -228,7 +227,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for PacedStream<S> {
         if this.closing.is_none() {
             ready!(Pin::new(&mut this.stream).poll_shutdown(cx))?;
         }
-        if !this.has_ended {
+        if !this.peer_has_ended {
             let closing = this.closing.get_or_insert_with(LingeringClose::begin);
             ready!(closing.poll(&mut this.stream, cx));
         }

@@ -9,7 +9,10 @@ const SIZE: usize = 3 * 1024 * 1024;
 
 async fn clients_receive_the_response_while_they_send_the_body(world: SharedWorld) {
     let ann = world.user().await;
-    let session = format!("Cookie: sid={}\r\nX-CSRF-Token: {}\r\n", ann.sid, ann.csrf);
+    let session = format!(
+        "Cookie: sid={}; csrf={}\r\nX-CSRF-Token: {}\r\n",
+        ann.sid, ann.csrf, ann.csrf
+    );
     for (headers, status) in [(session.as_str(), 413), ("", 401)] {
         let head = format!(
             "POST /posts HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Type: application/json\r\nContent-Length: {SIZE}\r\n\r\n"

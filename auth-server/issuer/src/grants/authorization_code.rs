@@ -111,7 +111,7 @@ impl Grants {
             client_id: &new.family.client_id,
             keep,
         };
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         refresh_families::revoke_repeatedly(&mut tx, unused, EndReason::NewerSignIns, &self.events, context)
             .await?;
         tx.commit().await

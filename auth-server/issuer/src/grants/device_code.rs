@@ -93,7 +93,7 @@ impl Grants {
         key: Option<&str>,
         context: &RequestContext,
     ) -> Result<Option<Family>, TokenError> {
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         let Some(claimed) = device_requests::claim(&mut tx, id, context.now).await? else {
             return Ok(None);
         };

@@ -64,9 +64,9 @@ impl Grants {
         Ok(self.issue_tokens(&signer, &grant, context.now)?)
     }
 
-    /// Records that the browser which sends this refresh token of the client in a cookie gets that of a new
-    /// family, perhaps of another user. A refusal of the token that is decided later, within a minute, does
-    /// not remove the new cookie then.
+    /// Records that a browser whose cookie has this refresh token of the client gets a new family, perhaps of
+    /// another user. For a minute, a refusal of the old token then does not remove the cookie, which has the
+    /// new one.
     pub async fn record_replaced(&self, client: &Client, refresh_token: &str, context: &RequestContext) {
         let Some(id) = self.refresh_tokens.verify(refresh_token) else {
             return;
@@ -138,7 +138,7 @@ impl Grants {
         {
             return Ok(family);
         }
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         let (selection, reason) = (Selection::Family(&family.id), EndReason::RedirectUriRemoved);
         refresh_families::revoke(&mut tx, selection, reason, context).await?;
         tx.commit().await?;

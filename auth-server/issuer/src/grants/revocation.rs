@@ -43,7 +43,7 @@ impl Grants {
             Some(found) if found.end.is_none() => {}
             _ => return Ok(()),
         }
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         self.revoke_for_app(&mut tx, family_id, context).await?;
         Ok(tx.commit().await?)
     }
@@ -71,7 +71,7 @@ impl Grants {
             Err(VerificationError::Invalid(_)) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         if let Some(family_id) = token.grant_id()
             && revocation::has_revoked_many_tokens(&mut tx, &client.id, context.now).await?
         {

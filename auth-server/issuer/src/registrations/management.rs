@@ -38,7 +38,7 @@ impl Registrations {
     ) -> Result<ClientInformation, Error> {
         let now = context.now;
         let metadata = ClientMetadata::parse(body);
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         let present = lock(&mut tx, id, token, now).await?;
         let metadata = metadata?;
         let secret = metadata.check_identity(&present, now)?;
@@ -64,7 +64,7 @@ impl Registrations {
     /// Deletes a client with its consents, and ends its codes and tokens (RFC 7592 §2.3). Records the event.
     /// Fails like [`find`](Self::find).
     pub async fn delete(&self, id: &str, token: &Secret, context: &RequestContext) -> Result<(), Error> {
-        let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+        let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         let mut client = lock(&mut tx, id, token, context.now).await?;
         end_tokens(&mut tx, &mut client, context).await?;
         registration::delete(&mut tx, id).await?;

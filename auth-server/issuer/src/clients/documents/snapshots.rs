@@ -155,7 +155,7 @@ impl Snapshots {
                 continue;
             }
             change_in_batches(|limit| async move {
-                let mut tx = RevokingTx::new(self.db.begin().await?, &self.revocations);
+                let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
                 let revoked =
                     refresh_families::revoke_of_redirect_uri(&mut tx, &former.id, uri, limit, context);
                 let count = revoked.await?;

@@ -29,9 +29,8 @@ impl CodeExchange {
         Some(Self { checks, redirect_uri })
     }
 
-    /// Returns whether tokens may be issued for the claimed code, which is valid until `expires_at`. The
-    /// claim has checked the client, the redirect URI and the PKCE challenge, so the state machine finds
-    /// nothing to refuse.
+    /// Returns whether tokens may be issued for the claimed code. `expires_at` is a time after now. The claim
+    /// has checked the client, the redirect URI, the PKCE challenge and the expiry of the code already.
     pub(in crate::grants) fn permits(mut self, code: &ExchangedCode, expires_at: Timestamp) -> bool {
         let Ok(scope) = code.family.scope.to_string().parse() else {
             return false;
