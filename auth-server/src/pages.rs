@@ -154,7 +154,7 @@ struct Layout<'a> {
     language: &'a str,
     brand: &'a Brand,
     other_languages: Vec<LanguageLink>,
-    /// The text about the change that the browser has to report.
+    /// The text about the change that this page reports.
     notice: Option<Text<'static>>,
     title: &'a str,
     /// The content, which is HTML.

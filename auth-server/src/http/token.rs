@@ -103,7 +103,7 @@ fn read_cookie(
 }
 
 /// Runs the grant that a token request names. The tokens are bound to the key with the thumbprint `key`, if
-/// it is set. A service acts for itself only, and no other client does.
+/// it is set. A service may use the grant `client_credentials` alone, and no other client may use it.
 async fn grant(
     grants: &Grants,
     client: &Client,

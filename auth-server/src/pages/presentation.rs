@@ -40,7 +40,7 @@ pub(super) struct Presentation {
     brand: Arc<Brand>,
     address: Arc<Address>,
     correlation_id: Option<String>,
-    /// The change that the browser has to report, if there is one.
+    /// The change that the next page reports, if there is one.
     pub(super) notice: Option<Notice>,
 }
 

@@ -1,5 +1,5 @@
-//! A connection whose client must send request heads in time, and accept responses at a minimum rate, because
-//! a response stays in memory until it is accepted.
+//! A connection whose client must send request heads in time and accept responses at a minimum rate, because a
+//! response stays in memory until it is accepted. Its close waits for the client (see [`LingeringClose`]).
 
 use crate::head_timer::HeadTimer;
 use crate::lingering_close::LingeringClose;

@@ -4,8 +4,8 @@ use std::time::Duration;
 use storage::{execute, fetch_one};
 use tests::{App, Call, Caller, Grant, SharedWorld, Tokens, World, basic, on_every_shape};
 
-/// The number of access tokens that a client may revoke within their lifetime before it ends whole grants
-/// instead.
+/// The number of access tokens that a client may revoke within their lifetime before it ends whole
+/// families instead.
 const MANY: i64 = 1_000;
 
 fn revoke(app: &App, caller: &Caller, token: &str) -> Call {

@@ -14,8 +14,8 @@ use storage::{execute, fetch_all_postgres, fetch_optional, sql};
 sql! {
     // Exchanges several codes. Each has at most one result row, even if it is presented twice. The condition
     // checks everything, so that a request with a wrong value leaves the code valid. The locks keep the
-    // session and the consent until the family exists, so that whoever ends them finds the family and revokes
-    // it. Writes the table `refresh_families` too, which another module owns, so that an exchange takes one
+    // session and the consent until the family exists, so that a change that ends them finds the family and
+    // revokes it. Writes the table `refresh_families` too, which another module owns, so that an exchange takes one
     // round trip. The second conditions on `code_hash` make every plan find the codes through the index, also
     // one that was made for a table of one row.
     EXCHANGE_ALL_POSTGRES = "

@@ -29,8 +29,8 @@ pub struct CheckedLogout {
 
 impl CheckedLogout {
     /// Returns whether the client has shown an ID token of this very session, so that the user need not
-    /// confirm the logout (§2). That of an earlier session is not enough: whoever finds one could end every
-    /// later session.
+    /// confirm the logout (§2). That of an earlier session is not enough, because an ID token that was
+    /// found could then end every later session.
     pub fn names(&self, session: &Session) -> bool {
         self.hint
             .is_some_and(|hint| (hint.user_id, hint.session_id) == (session.user.id, Some(session.id)))

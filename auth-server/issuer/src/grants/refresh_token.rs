@@ -17,7 +17,7 @@ use identity::grants::refresh_families;
 use identity::grants::refresh_families::{Family, FoundFamily, PresentedToken, Selection};
 use std::time::Duration;
 
-/// The error for a refresh token whose family is unknown or has not ended.
+/// The error for a refresh token whose family does not exist.
 const INVALID_TOKEN: TokenError = TokenError::InvalidRefreshToken {
     end: None,
     is_useless: false,

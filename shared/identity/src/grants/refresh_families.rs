@@ -1,6 +1,6 @@
 //! Refresh token families (RFC 9700 §4.14.2). The exchange of an authorization code or of a device code
 //! creates one row, which rotations update. The refresh tokens themselves are derived from the row (see
-//! `refresh_tokens` in `auth-server`). A family's id is the `grant_id` of its access tokens.
+//! `refresh_tokens` in `issuer`). A family's id is the `grant_id` of its access tokens.
 
 pub(crate) mod replacement;
 pub(crate) mod revocation;

@@ -1,4 +1,4 @@
-//! Connections on loan from a pool, and the statements that run on them.
+//! Connections on loan from a pool, and the beginning and the end of their statements.
 
 use super::Error;
 use super::connector::{Connector, EngineConnection};

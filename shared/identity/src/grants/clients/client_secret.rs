@@ -1,4 +1,4 @@
-//! The secrets of a client.
+//! The secrets of a client as its row holds them, and their comparison with a presented one.
 
 use foundation::clock::Timestamp;
 use foundation::random;

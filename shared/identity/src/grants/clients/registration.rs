@@ -1,4 +1,4 @@
-//! The end of the clients that no administrator registered and that were never used.
+//! The first use of a client that no administrator registered, and the end of those that were never used.
 
 use super::row::Row;
 use super::{Client, ClientType, columns};
