@@ -15,11 +15,10 @@ const RECORD: &str = r#"
     const isReached = element => element.type !== 'radio' || element ===
         (document.querySelector(`input[name="${element.name}"]:checked`) ?? document.querySelector(`input[name="${element.name}"]`));
     const visible = [...elements].filter(element => element.checkVisibility() && isReached(element));
-    const recording = window.recording = { visible, order: [], reached: new Set(), without_outline: [], end: new AbortController() };
+    const recording = window.recording = { visible, order: [], reached: new Set(), end: new AbortController() };
     document.addEventListener('focusin', ({ target }) => {
         recording.order.push(target);
         recording.reached.add(target);
-        if (getComputedStyle(target).outlineStyle === 'none') recording.without_outline.push(target.outerHTML);
     }, { signal: recording.end.signal });
     const times = visible.filter(element => element.type === 'datetime-local');
     // Between the last element and the first, the focus is outside the page.
@@ -30,8 +29,13 @@ const RECORD: &str = r#"
 /// the one before them or to the left of it on the same line, and how often the focus went back in the source
 /// of the page.
 const RESULT: &str = r#"
-    const { visible, order, reached, without_outline, end } = window.recording;
+    const { visible, order, reached, end } = window.recording;
     end.abort();
+    // Not while the Tab key moves on: the window may be out of focus for a moment after its last element.
+    const without_outline = visible.filter(element => {
+        element.focus({ focusVisible: true });
+        return getComputedStyle(element).outlineStyle === 'none';
+    }).map(element => element.outerHTML);
     const TOLERANCE = 4;
     const placeOf = (element, dialog) => {
         // A link may be broken over two lines.
