@@ -13,7 +13,7 @@ use foundation::clock::Timestamp;
 use std::fmt::Display;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
-use storage::db::{Db, Error, Tx};
+use storage::db::{Array, Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_one, sql};
 
 sql! {
@@ -23,7 +23,7 @@ sql! {
             SELECT 'family', value, $2, $3 FROM json_each($1) WHERE true
             ON CONFLICT (kind, subject) DO NOTHING";
     REVOKE_FAMILIES_POSTGRES = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
-            SELECT 'family', value, $2, $3 FROM json_array_elements_text($1::json) AS families (value)
+            SELECT 'family', value, $2, $3 FROM unnest($1::TEXT[]) AS families (value)
             ON CONFLICT (kind, subject) DO NOTHING";
     HAS_REVOKED_MANY = "SELECT EXISTS (SELECT 1 FROM revocations WHERE client_id = $1 AND expires_at > $2
                                        LIMIT 1 OFFSET $3)";
@@ -193,8 +193,8 @@ pub async fn revoke_epoch(
 /// Revokes, in the caller's transaction, the access tokens of the refresh token families with these ids.
 pub async fn revoke_families(tx: &mut RevokingTx, ids: Vec<String>, now: Timestamp) -> Result<(), Error> {
     let sql = tx.on().choose(REVOKE_FAMILIES_SQLITE, REVOKE_FAMILIES_POSTGRES);
-    let json = serde_json::json!(ids).to_string();
-    execute!(tx.on(), sql, json, now, Kind::Family.expires_at(now))?;
+    let families = Array::of(&ids, String::as_str);
+    execute!(tx.on(), sql, families, now, Kind::Family.expires_at(now))?;
     let revocations = ids.into_iter().map(|id| Revocation::new(Kind::Family, id, now));
     tx.revocations.extend(revocations);
     Ok(())

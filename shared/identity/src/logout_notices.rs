@@ -3,7 +3,7 @@
 
 use audit::outbox::Due;
 use foundation::clock::Timestamp;
-use storage::db::{Db, Error, Tx, change_in_batches};
+use storage::db::{Array, Db, Error, Tx, change_in_batches};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions
@@ -32,12 +32,10 @@ macro_rules! failed {
 
 sql! {
     QUEUE_OF_SESSION = queue!("family.session_id = $1");
-    // The third parameter holds the ids of the sessions, as a JSON array.
+    // The third parameter is the array of the ids of the sessions.
     QUEUE_OF_SESSIONS_SQLITE = queue!(
         "family.user_id = $1 AND family.session_id IN (SELECT value FROM json_each($3))");
-    QUEUE_OF_SESSIONS_POSTGRES = queue!(
-        "family.user_id = $1 AND family.session_id IN
-         (SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST($3 AS JSON)) AS ids (value))");
+    QUEUE_OF_SESSIONS_POSTGRES = queue!("family.user_id = $1 AND family.session_id = ANY ($3)");
     // The most overdue notice of each client comes first, so that a client with many does not displace the
     // others.
     DUE = "SELECT id, due_at, client_id AS recipient FROM logout_notices WHERE due_at <= $1
@@ -84,7 +82,7 @@ pub(crate) async fn queue_of_sessions(
     session_ids: &[i64],
     now: Timestamp,
 ) -> Result<(), Error> {
-    let ids = serde_json::json!(session_ids).to_string();
+    let ids = Array::of(session_ids, |id| *id);
     let sql = tx
         .on()
         .choose(QUEUE_OF_SESSIONS_SQLITE, QUEUE_OF_SESSIONS_POSTGRES);

@@ -5,6 +5,7 @@
 //! [`execute!`](crate::execute) on [`Db::reader`], [`Db::writer`] or [`Tx::on`]. A test prepares every
 //! statement on both engines.
 
+mod array;
 mod batch;
 mod connector;
 mod error;
@@ -20,8 +21,9 @@ mod value;
 mod watch;
 mod write_queue;
 
+pub use array::Array;
+pub use batch::BatchCall;
 use batch::Batches;
-pub use batch::{BatchCall, json_parameter};
 pub use error::Error;
 pub use on::On;
 pub use pool::{Pool, use_connections_of_thread};

@@ -35,7 +35,7 @@ const LIMITS: &[Limit] = &[
     limit(Request::PostWithBearer, 91, 91),
     limit(Request::PostAnonymous, 91, 90),
     limit(Request::PostNotModified, 95, 95),
-    limit(Request::CreatePost, 97, 99),
+    limit(Request::CreatePost, 97, 104),
     limit(Request::Refresh, 155, 167),
     limit(Request::CodeExchange, 217, 188),
 ];

@@ -6,10 +6,10 @@ use foundation::role::Role;
 use foundation::secret;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::grants::refresh_families;
-use identity::grants::refresh_families::{Epochs, Family, Lifetimes, NewFamily, nullable_array};
+use identity::grants::refresh_families::{Epochs, Family, Lifetimes, NewFamily};
 use std::collections::HashMap;
-use storage::db::{BatchCall, Db, Engine, Error};
-use storage::{execute, fetch_all_postgres, fetch_optional, sql};
+use storage::db::{Array, BatchCall, Db, Engine, Error};
+use storage::{execute, fetch_all, fetch_optional, sql};
 
 sql! {
     // Exchanges several codes. Each has at most one result row, even if it is presented twice. The condition
@@ -199,20 +199,20 @@ impl BatchCall for Exchange {
     type Answer = Option<Row>;
 
     async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Row>>, Error> {
-        let rows = fetch_all_postgres!(
+        let rows = fetch_all!(
             db.writer(),
             PlacedRow,
             EXCHANGE_ALL_POSTGRES,
-            Vec::from_iter(calls.iter().map(|code| code.code_hash.as_slice())),
-            Vec::from_iter(calls.iter().map(|code| code.client_id.as_str())),
-            Vec::from_iter(calls.iter().map(|code| code.redirect_uri.as_str())),
-            Vec::from_iter(calls.iter().map(|code| code.code_challenge.as_str())),
-            Vec::from_iter(calls.iter().map(|code| code.now)),
-            nullable_array(calls.iter().map(|code| code.key.as_deref())),
-            nullable_array(calls.iter().map(|code| code.family_key.as_deref())),
+            Array::of(calls, |code| code.code_hash.as_slice()),
+            Array::of(calls, |code| code.client_id.as_str()),
+            Array::of(calls, |code| code.redirect_uri.as_str()),
+            Array::of(calls, |code| code.code_challenge.as_str()),
+            Array::of(calls, |code| code.now.micros()),
+            Array::of_optional(calls, |code| code.key.as_deref()),
+            Array::of_optional(calls, |code| code.family_key.as_deref()),
             calls.first().map_or(0, |code| code.idle_micros),
             calls.first().map_or(0, |code| code.absolute_micros),
-            nullable_array(calls.iter().map(|code| code.family_redirect_uri.as_deref())),
+            Array::of_optional(calls, |code| code.family_redirect_uri.as_deref()),
         )?;
         let mut rows: HashMap<i64, Row> = rows.into_iter().map(|row| (row.place, row.row)).collect();
         Ok((1..).zip(calls).map(|(place, _)| rows.remove(&place)).collect())

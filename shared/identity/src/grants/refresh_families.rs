@@ -9,7 +9,7 @@ pub(crate) mod rotation;
 pub use replacement::{browser_may_have_newer, record_replaced};
 pub(crate) use revocation::revoke_all_of_user;
 pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri, revoke_repeatedly};
-pub use rotation::{PresentedToken, nullable_array, rotate};
+pub use rotation::{PresentedToken, rotate};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::end_reason::{End, EndReason};

@@ -6,9 +6,8 @@ use crate::receipt::Created;
 use crate::storage_use::{Author, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use identity::authority_holds;
-use serde::Serialize;
 use storage::db;
-use storage::db::{BatchCall, Db, Engine, Executor, WriteTarget};
+use storage::db::{Array, BatchCall, Db, Engine, Executor, WriteTarget};
 use storage::{fetch_all, fetch_optional, sql};
 
 /// The text of the statement that inserts a post if the authority of its author holds and the author stores
@@ -29,18 +28,19 @@ macro_rules! insert {
 sql! {
     INSERT_SQLITE = insert!("", "");
     INSERT_POSTGRES = insert!(" FOR SHARE", " FOR NO KEY UPDATE");
-    // The parameter is a JSON array of objects. Inserts those whose authority holds and which, with those
-    // before them of the same author, the quota allows. Returns the id of each post with its place in the
-    // array, from 1. The ids ascend with the places, which is how each row of RETURNING finds its place. For
-    // an EXISTS in an OR, PostgreSQL may read all sessions.
+    // Inserts the posts whose authority holds and which, with those before them of the same author, the quota
+    // allows. Returns the id of each post with its place in the arrays, from 1. The ids ascend with the
+    // places, which is how each row of RETURNING finds its place. For an EXISTS in an OR, PostgreSQL may read
+    // all sessions.
     INSERT_ALL_POSTGRES =
         "WITH new AS (
-             SELECT * FROM ROWS FROM (
-                 json_to_recordset($1::json) AS (author_id BIGINT, epoch BIGINT, session_id BIGINT, title TEXT, body TEXT,
-                                                 status TEXT, now BIGINT, published_at BIGINT, size BIGINT, quota BIGINT)
-             ) WITH ORDINALITY AS new (author_id, epoch, session_id, title, body, status, now, published_at, size, quota, place)
+             SELECT *
+             FROM unnest($1::BIGINT[], $2::BIGINT[], $3::BIGINT[], $4::TEXT[], $5::TEXT[], $6::TEXT[], $7::BIGINT[],
+                         $8::BIGINT[], $9::BIGINT[], $10::BIGINT[])
+                 WITH ORDINALITY AS new (author_id, epoch, session_id, title, body, status, now, published_at, size,
+                                         quota, place)
          ), authors AS (
-             SELECT id, epoch FROM users WHERE id IN (SELECT author_id FROM new) ORDER BY id FOR SHARE
+             SELECT id, epoch FROM users WHERE id = ANY ($1) ORDER BY id FOR SHARE
          ), counts AS (
              SELECT user_id, bytes FROM storage_use WHERE user_id IN (SELECT id FROM authors)
              ORDER BY user_id FOR NO KEY UPDATE
@@ -67,7 +67,6 @@ sql! {
 const MAX_BATCHED_BODY: usize = 16 * 1024;
 
 /// The call that inserts a post.
-#[derive(Serialize)]
 struct Insert {
     author_id: i64,
     epoch: i64,
@@ -92,8 +91,21 @@ impl BatchCall for Insert {
 
     /// For PostgreSQL only.
     async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<i64>>, db::Error> {
-        let calls_json = db::json_parameter(calls)?;
-        let rows = fetch_all!(db.writer(), (i64, i64), INSERT_ALL_POSTGRES, calls_json)?;
+        let rows = fetch_all!(
+            db.writer(),
+            (i64, i64),
+            INSERT_ALL_POSTGRES,
+            Array::of(calls, |post| post.author_id),
+            Array::of(calls, |post| post.epoch),
+            Array::of_optional(calls, |post| post.session_id),
+            Array::of(calls, |post| post.title.as_str()),
+            Array::of(calls, |post| post.body.as_str()),
+            Array::of(calls, |post| post.status.as_str()),
+            Array::of(calls, |post| post.now),
+            Array::of_optional(calls, |post| post.published_at),
+            Array::of(calls, |post| post.size),
+            Array::of(calls, |post| post.quota),
+        )?;
         let mut ids = vec![None; calls.len()];
         for (id, place) in rows {
             let place = usize::try_from(place - 1).ok();

@@ -9,9 +9,8 @@ use crate::storage_use::{self, Author, Refusal, size_of, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use identity::authority_holds;
-use serde::Serialize;
 use storage::db;
-use storage::db::{BatchCall, Db, Tx};
+use storage::db::{Array, BatchCall, Db, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// The text of the statement that changes a post if it has this version, the authority of the caller holds
@@ -49,11 +48,11 @@ macro_rules! delete {
 }
 
 sql! {
-    // The parameter of these two is a JSON array of ids.
+    // The parameter of these two is an array of ids.
     FIND_ALL_SQLITE = concat!("SELECT ", columns!(), " FROM posts
          WHERE id IN (SELECT value FROM json_each($1)) AND deleted_at IS NULL");
     FIND_ALL_POSTGRES = concat!("SELECT ", columns!(), " FROM posts
-         WHERE id = ANY (translate($1, '[]', '{}')::BIGINT[]) AND deleted_at IS NULL");
+         WHERE id = ANY ($1) AND deleted_at IS NULL");
     FIND_VISIBILITY = "SELECT author_id, status FROM posts WHERE id = $1 AND deleted_at IS NULL";
     UPDATE_SQLITE = update!("", "");
     UPDATE_POSTGRES = update!(" FOR SHARE", " FOR NO KEY UPDATE");
@@ -88,7 +87,6 @@ impl VisiblePost {
 }
 
 /// The call that reads the post with this id; `None` if there is none.
-#[derive(Serialize)]
 struct Find(i64);
 
 impl BatchCall for Find {
@@ -96,7 +94,7 @@ impl BatchCall for Find {
 
     async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Post>>, db::Error> {
         let find_all = db.engine().choose(FIND_ALL_SQLITE, FIND_ALL_POSTGRES);
-        let posts = fetch_all!(db.reader(), Post, find_all, db::json_parameter(calls)?)?;
+        let posts = fetch_all!(db.reader(), Post, find_all, Array::of(calls, |Self(id)| *id))?;
         let find = |Self(id): &Self| posts.iter().find(|post| post.id == *id).cloned();
         Ok(calls.iter().map(find).collect())
     }

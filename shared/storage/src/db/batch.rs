@@ -10,7 +10,6 @@ use super::{Db, Error};
 use foundation::sync::lock;
 use foundation::time_limits::multiplied;
 use queue::{BusyRows, Caller, Waiting};
-use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{mem, slice};
@@ -35,14 +34,10 @@ pub trait BatchCall: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none.
-    /// Returns their answers in the same order.
+    /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none. Its
+    /// parameters are an [`Array`](super::Array) for each value of a call. Returns the answers in the order of
+    /// the calls.
     fn run(db: &Db, calls: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, Error>> + Send;
-}
-
-/// Returns calls as a JSON array, for a statement that takes all of them as one parameter.
-pub fn json_parameter(calls: &[impl Serialize]) -> Result<String, Error> {
-    serde_json::to_string(calls).map_err(|error| Error::Failed(sqlx::Error::Encode(error.into())))
 }
 
 impl Db {
@@ -144,6 +139,7 @@ fn only_one<T>(answers: Vec<T>) -> Result<T, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::Array;
     use crate::{execute, fetch_all, fetch_one};
     use futures_util::FutureExt as _;
     use futures_util::future::join_all;
@@ -152,7 +148,6 @@ mod tests {
     use tokio::sync::Semaphore;
 
     /// The call that inserts a number and returns its double. All calls of a statement fail together.
-    #[derive(Serialize)]
     struct Double(i64);
 
     static STATEMENTS: AtomicUsize = AtomicUsize::new(0);
@@ -163,7 +158,8 @@ mod tests {
         async fn run(db: &Db, calls: &[Self]) -> Result<Vec<i64>, Error> {
             const INSERT: &str = "INSERT INTO numbers SELECT value FROM json_each($1) RETURNING id * 2";
             STATEMENTS.fetch_add(1, Ordering::Relaxed);
-            let doubles = fetch_all!(db.writer(), (i64,), INSERT, json_parameter(calls)?)?;
+            let numbers = Array::of(calls, |Self(number)| *number);
+            let doubles = fetch_all!(db.writer(), (i64,), INSERT, numbers)?;
             Ok(doubles.into_iter().map(|(double,)| double).collect())
         }
     }
@@ -265,7 +261,6 @@ mod tests {
     }
 
     /// The call that reads a number.
-    #[derive(Serialize)]
     struct Find(i64);
 
     impl BatchCall for Find {
@@ -273,7 +268,8 @@ mod tests {
 
         async fn run(db: &Db, calls: &[Self]) -> Result<Vec<i64>, Error> {
             const FIND: &str = "SELECT id FROM numbers WHERE id IN (SELECT value FROM json_each($1))";
-            let found = fetch_all!(db.reader(), (i64,), FIND, json_parameter(calls)?)?;
+            let numbers = Array::of(calls, |Self(number)| *number);
+            let found = fetch_all!(db.reader(), (i64,), FIND, numbers)?;
             Ok(found.into_iter().map(|(number,)| number).collect())
         }
     }

@@ -41,14 +41,6 @@ impl Error {
         Self::Unavailable(sqlx::Error::Io(error))
     }
 
-    /// Returns the error of a statement for PostgreSQL on SQLite.
-    #[doc(hidden)]
-    pub fn needs_postgres() -> Self {
-        Self::Failed(sqlx::Error::Configuration(
-            "the statement needs PostgreSQL".into(),
-        ))
-    }
-
     /// Returns the error of a call whose batch ended without an answer to it.
     pub(super) fn batch_failed() -> Self {
         let error = std::io::Error::other("the batch of the call ended early");

@@ -100,21 +100,6 @@ macro_rules! fetch_all_with {
     };
 }
 
-/// `fetch_all_postgres!(on, Row, SQL, bind…)` is `fetch_all!` for values that only PostgreSQL has, such as
-/// arrays. Fails on SQLite.
-#[macro_export]
-macro_rules! fetch_all_postgres {
-    ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
-        match $on {
-            $crate::db::Engine::Sqlite(_) => Err($crate::db::Error::needs_postgres()),
-            $crate::db::Engine::Postgres(on) => {
-                let rows = on.fetch_all($crate::__bind!(Postgres, $sql $(, $bind)*)).await;
-                $crate::db::decode_all::<$row, _>(rows)
-            }
-        }
-    };
-}
-
 /// `execute!(on, SQL, bind…)` runs a statement without result rows and returns the number of changed rows.
 #[macro_export]
 macro_rules! execute {

@@ -3,8 +3,8 @@
 use super::{Family, Row, columns, is_unrevoked};
 use foundation::clock::Timestamp;
 use std::time::Duration;
-use storage::db::{BatchCall, Db, Engine, Error};
-use storage::{fetch_all_postgres, fetch_optional, sql};
+use storage::db::{Array, BatchCall, Db, Engine, Error};
+use storage::{fetch_all, fetch_optional, sql};
 
 sql! {
     ROTATE_SQLITE = concat!(
@@ -108,15 +108,15 @@ impl BatchCall for Rotate {
     type Answer = Option<Family>;
 
     async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Family>>, Error> {
-        let rows = fetch_all_postgres!(
+        let rows = fetch_all!(
             db.writer(),
             Row,
             ROTATE_ALL_POSTGRES,
-            Vec::from_iter(calls.iter().map(|token| token.family_id.as_str())),
-            Vec::from_iter(calls.iter().map(|token| token.generation)),
-            Vec::from_iter(calls.iter().map(|token| token.client_id.as_str())),
-            Vec::from_iter(calls.iter().map(|token| token.now)),
-            nullable_array(calls.iter().map(|token| token.dpop_jkt.as_deref())),
+            Array::of(calls, |token| token.family_id.as_str()),
+            Array::of(calls, |token| token.generation),
+            Array::of(calls, |token| token.client_id.as_str()),
+            Array::of(calls, |token| token.now.micros()),
+            Array::of_optional(calls, |token| token.dpop_jkt.as_deref()),
             calls.first().map_or(0, |token| token.idle_micros),
         )?;
         let mut rotated: Vec<Family> = rows.into_iter().map(Family::from).collect();
@@ -126,14 +126,5 @@ impl BatchCall for Rotate {
             Some(rotated.swap_remove(place))
         };
         Ok(calls.iter().map(answer).collect())
-    }
-}
-
-/// Returns the values as an array for `unnest`, which appends nulls to a shorter array: an empty one, which
-/// needs no memory, if all values are absent.
-pub fn nullable_array<'a>(values: impl Iterator<Item = Option<&'a str>> + Clone) -> Vec<Option<&'a str>> {
-    match values.clone().any(|value| value.is_some()) {
-        true => values.collect(),
-        false => Vec::new(),
     }
 }
