@@ -38,7 +38,7 @@ sql! {
             FROM sessions s JOIN users u ON u.id = s.user_id
             WHERE s.sid_hash = $1 AND s.last_seen_at > $2 AND s.expires_at > $3 AND u.disabled_at IS NULL";
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
-    LOCK = "UPDATE sessions SET last_seen_at = last_seen_at WHERE id = $1 AND expires_at > $2 AND created_at = $3";
+    LOCK_SQLITE, LOCK_POSTGRES = "SELECT id FROM sessions WHERE id = $1 AND expires_at > $2 AND created_at = $3";
     FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
     PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
 }
@@ -255,7 +255,9 @@ pub(crate) async fn lock(
     signed_in_at: Timestamp,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), LOCK, id, now, signed_in_at)? == 1)
+    let on = tx.on();
+    let lock = on.choose(LOCK_SQLITE, LOCK_POSTGRES);
+    Ok(fetch_optional!(on, (i64,), lock, id, now, signed_in_at)?.is_some())
 }
 
 /// Returns the user of the session with this id, if there is one.

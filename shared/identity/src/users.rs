@@ -17,24 +17,29 @@ use storage::db::{self, Db, Tx};
 use storage::{execute, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
+/// The columns of [`UserRow`].
+macro_rules! columns {
+    () => {
+        "id, email, email_verified, role, created_at, updated_at"
+    };
+}
+
 sql! {
-    INSERT = "INSERT INTO users
-              (email, email_key, email_verified, role, password_hash, epoch, password_change_required,
-               created_at, updated_at)
-              VALUES ($1, $2, FALSE, $3, $4, 0, $5, $6, $6)
-              RETURNING id, email, email_verified, role, created_at, updated_at";
-    FIND = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
-            WHERE id = $1 AND deleted_at IS NULL";
+    INSERT = concat!(
+        "INSERT INTO users
+         (email, email_key, email_verified, role, password_hash, epoch, password_change_required,
+          created_at, updated_at)
+         VALUES ($1, $2, FALSE, $3, $4, 0, $5, $6, $6)
+         RETURNING ", columns!());
+    FIND = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND deleted_at IS NULL");
     FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' AND deleted_at IS NULL LIMIT 1";
-    FIND_ENABLED = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
-                    WHERE id = $1 AND disabled_at IS NULL";
-    FIND_ENABLED_BY_EMAIL = "SELECT id, email, email_verified, role, created_at, updated_at FROM users
-                             WHERE email_key = $1 AND disabled_at IS NULL";
-    LOCK = "UPDATE users SET epoch = epoch
-            WHERE id = $1 AND epoch = $2 AND disabled_at IS NULL
-            RETURNING id, email, email_verified, role, created_at, updated_at";
-    LOCK_EMAIL = "UPDATE users SET email_key = email_key
-                  WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
+    FIND_ENABLED = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND disabled_at IS NULL");
+    FIND_ENABLED_BY_EMAIL = concat!(
+        "SELECT ", columns!(), " FROM users WHERE email_key = $1 AND disabled_at IS NULL");
+    LOCK_EPOCH_SQLITE, LOCK_EPOCH_POSTGRES = concat!(
+        "SELECT ", columns!(), " FROM users WHERE id = $1 AND epoch = $2 AND disabled_at IS NULL");
+    LOCK_EMAIL_SQLITE, LOCK_EMAIL_POSTGRES =
+        "SELECT id FROM users WHERE id = $1 AND email_key = $2 AND disabled_at IS NULL";
     UPDATE_HASH = "UPDATE users SET password_hash = $3 WHERE id = $1 AND epoch = $2";
     SET_PASSWORD = "UPDATE users SET password_hash = $3, password_change_required = FALSE, updated_at = $4
                     WHERE id = $1 AND epoch = $2";
@@ -151,14 +156,17 @@ pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<Option<Us
 /// disabled or the epoch has ended. If not, a refresh family of this epoch that is created in this
 /// transaction ends with the epoch.
 pub async fn lock_in_epoch(tx: &mut Tx, id: i64, epoch: i64) -> Result<Option<User>, db::Error> {
-    let row = fetch_optional!(tx.on(), UserRow, LOCK, id, epoch)?;
-    Ok(row.map(User::from))
+    let on = tx.on();
+    let lock = on.choose(LOCK_EPOCH_SQLITE, LOCK_EPOCH_POSTGRES);
+    Ok(fetch_optional!(on, UserRow, lock, id, epoch)?.map(User::from))
 }
 
 /// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has
 /// this address.
 pub(crate) async fn lock_email(tx: &mut Tx, id: i64, email: &Email) -> Result<bool, db::Error> {
-    Ok(execute!(tx.on(), LOCK_EMAIL, id, email.key())? == 1)
+    let on = tx.on();
+    let lock = on.choose(LOCK_EMAIL_SQLITE, LOCK_EMAIL_POSTGRES);
+    Ok(fetch_optional!(on, (i64,), lock, id, email.key())?.is_some())
 }
 
 /// Stores a new hash of the same, verified password. No effect if the credentials changed since.

@@ -56,7 +56,7 @@ sql! {
         "SELECT ", columns!(), " FROM clients
          WHERE (type = 'spa' OR (type = 'native' AND origin = 'registration')) AND disabled_at IS NULL AND unused_until IS NULL
          ORDER BY origin, id LIMIT 10000");
-    LOCK = concat!("UPDATE clients SET name = name WHERE id = $1 RETURNING ", columns!());
+    LOCK_SQLITE, LOCK_POSTGRES = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
                    epoch = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
                    jwks_uri = $12, post_logout_redirect_uris = $13, backchannel_logout_uri = $14,
@@ -206,7 +206,9 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
 /// Returns the client with this id and locks its row until the transaction ends, so that no other transaction
 /// changes the client or issues codes to it.
 pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
-    Ok(fetch_optional!(tx.on(), Row, LOCK, id)?.map(Client::from))
+    let on = tx.on();
+    let lock = on.choose(LOCK_SQLITE, LOCK_POSTGRES);
+    Ok(fetch_optional!(on, Row, lock, id)?.map(Client::from))
 }
 
 /// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The

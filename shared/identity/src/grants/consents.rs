@@ -55,7 +55,8 @@ sql! {
     // Waits for a transaction that changes or deletes the client.
     UPSERT_POSTGRES = upsert!(" FOR SHARE");
     SET_SCOPE = "UPDATE consents SET scope = $3 WHERE user_id = $1 AND client_id = $2";
-    LOCK = "UPDATE consents SET scope = scope WHERE user_id = $1 AND client_id = $2 AND id = $3";
+    LOCK_SQLITE, LOCK_POSTGRES =
+        "SELECT user_id FROM consents WHERE user_id = $1 AND client_id = $2 AND id = $3";
     LIST = concat!(
         "SELECT clients.id, ", access!(), " WHERE consents.user_id = $1 ORDER BY clients.id LIMIT 1000");
     DELETE = "DELETE FROM consents WHERE user_id = $1 AND client_id = $2 RETURNING user_id, client_id";
@@ -148,7 +149,9 @@ pub async fn add_scope(
 /// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a
 /// refresh family that is created in this transaction cannot outlive the consent.
 pub async fn lock(tx: &mut Tx, user_id: i64, client_id: &str, id: &str) -> Result<bool, Error> {
-    Ok(execute!(tx.on(), LOCK, user_id, client_id, id)? == 1)
+    let on = tx.on();
+    let lock = on.choose(LOCK_SQLITE, LOCK_POSTGRES);
+    Ok(fetch_optional!(on, (i64,), lock, user_id, client_id, id)?.is_some())
 }
 
 /// Returns the apps to which a user has granted access, ordered by id, at most 1,000.

@@ -18,24 +18,14 @@ macro_rules! not_the_last_administrator {
     };
 }
 
-/// Returns the active administrator `$1`, and all active administrators if the user `$2` is one. The order
-/// lets concurrent transactions lock their rows without a deadlock. `$lock` is empty for SQLite, which has no
-/// row locks and one writer.
-macro_rules! lock_administrators {
-    ($lock:literal) => {
-        concat!(
-            "SELECT id, epoch FROM users
-             WHERE role = 'admin' AND disabled_at IS NULL AND (id = $1 OR EXISTS (
-                 SELECT 1 FROM users AS one WHERE one.id = $2 AND one.role = 'admin'))
-             ORDER BY id",
-            $lock
-        )
-    };
-}
-
 sql! {
-    LOCK_ADMINISTRATORS_SQLITE = lock_administrators!("");
-    LOCK_ADMINISTRATORS_POSTGRES = lock_administrators!(" FOR NO KEY UPDATE");
+    // The active administrator `$1`, and all active administrators if the user `$2` is one. The order lets
+    // concurrent transactions lock their rows without a deadlock.
+    LOCK_ADMINISTRATORS_SQLITE, LOCK_ADMINISTRATORS_POSTGRES =
+        "SELECT id, epoch FROM users
+         WHERE role = 'admin' AND disabled_at IS NULL AND (id = $1 OR EXISTS (
+             SELECT 1 FROM users AS one WHERE one.id = $2 AND one.role = 'admin'))
+         ORDER BY id";
     DISABLE = concat!(
         "UPDATE users SET disabled_at = $2 WHERE id = $1 AND disabled_at IS NULL AND ",
         not_the_last_administrator!(), " RETURNING ", columns!());
@@ -46,14 +36,13 @@ sql! {
         "UPDATE users SET role = $2, updated_at = $3 WHERE id = $1 AND deleted_at IS NULL AND ($2 = 'admin' OR ",
         not_the_last_administrator!(),
         ") RETURNING ", columns!());
-    LOCK = "UPDATE users SET epoch = epoch WHERE id = $1";
+    LOCK_SQLITE, LOCK_POSTGRES = "SELECT id FROM users WHERE id = $1";
     // A sign-in in progress fails when it locks the row, because the epoch no longer matches.
     END_EPOCH = "UPDATE users SET epoch = epoch + 1, epoch_end_reason = $2, epoch_ended_at = $3 WHERE id = $1 RETURNING epoch - 1";
     REPLACE_PASSWORD = concat!(
         "UPDATE users SET password_hash = $2, password_change_required = $3, updated_at = $4
          WHERE id = $1 AND deleted_at IS NULL RETURNING ", columns!());
     UNLOCK = "UPDATE users SET unlocked_at = $2 WHERE id = $1 AND deleted_at IS NULL";
-    LOCK_TO_DELETE_SQLITE = "SELECT id FROM users WHERE id = $1";
     LOCK_TO_DELETE_POSTGRES = "SELECT id FROM users WHERE id = $1 FOR UPDATE";
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its
     // key.
@@ -93,7 +82,9 @@ pub(crate) async fn set_role(
 
 /// Locks the user's row until the transaction ends.
 pub(crate) async fn lock(tx: &mut Tx, id: i64) -> Result<(), Error> {
-    execute!(tx.on(), LOCK, id).map(|_| ())
+    let on = tx.on();
+    let lock = on.choose(LOCK_SQLITE, LOCK_POSTGRES);
+    fetch_optional!(on, (i64,), lock, id).map(|_| ())
 }
 
 /// Begins the next epoch of a user, and returns the one that ended for this reason, whose tokens the caller
@@ -141,7 +132,7 @@ pub(crate) async fn anonymize(
     now: Timestamp,
 ) -> Result<bool, Error> {
     lock_administrators(tx, None, Some(verified.id)).await?;
-    let lock = tx.on().choose(LOCK_TO_DELETE_SQLITE, LOCK_TO_DELETE_POSTGRES);
+    let lock = tx.on().choose(LOCK_SQLITE, LOCK_TO_DELETE_POSTGRES);
     fetch_optional!(tx.on(), (i64,), lock, verified.id)?;
     Ok(execute!(tx.on(), ANONYMIZE, verified.id, verified.epoch, now)? == 1)
 }

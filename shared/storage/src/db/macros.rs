@@ -4,15 +4,22 @@
 //! `Tx::on`. The macro awaits the statement and evaluates to a `Result` whose error is `db::Error`.
 
 /// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines. A
-/// statement for one engine only has a name that ends in `_SQLITE` or `_POSTGRES`.
+/// statement for one engine only has a name that ends in `_SQLITE` or `_POSTGRES`. A text with two names is a
+/// `SELECT` whose second one, for PostgreSQL, locks the rows until the transaction ends, as an `UPDATE` does.
+/// SQLite has no row locks, and a transaction excludes all other writers.
 #[macro_export]
 macro_rules! sql {
-    ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
-        $($(#[$doc])* const $name: &str = $text;)+
+    ($($(#[$doc:meta])* $name:ident $(, $lock:ident)? = $text:expr;)+) => {
+        $(
+            $(#[$doc])* const $name: &str = $text;
+            $(const $lock: &str = concat!($text, " FOR NO KEY UPDATE");)?
+        )+
 
         /// The statements of this module with their names.
-        pub const STATEMENTS: &[(&str, &str)] =
-            &[$((concat!(module_path!(), "::", stringify!($name)), $name)),+];
+        pub const STATEMENTS: &[(&str, &str)] = &[$(
+            (concat!(module_path!(), "::", stringify!($name)), $name),
+            $((concat!(module_path!(), "::", stringify!($lock)), $lock),)?
+        )+];
     };
 }
 
