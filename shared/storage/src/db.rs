@@ -11,7 +11,7 @@ mod connector;
 mod error;
 mod lease;
 mod macros;
-mod on;
+mod place;
 mod pool;
 mod pruning;
 mod sqlite_statement;
@@ -25,7 +25,7 @@ pub use array::Array;
 pub use batch::BatchCall;
 use batch::Batches;
 pub use error::Error;
-pub use on::On;
+pub use place::Place;
 pub use pool::{Pool, use_connections_of_thread};
 pub use pruning::{STATEMENTS as LEASE_STATEMENTS, change_in_batches};
 pub use sqlite_statement::SqliteQuery;
@@ -82,7 +82,7 @@ pub enum Engine<S, P> {
 }
 
 /// The place where a statement runs: a pool, the queue of writes, or a transaction.
-pub type Executor<'a> = Engine<SqliteExecutor<'a>, On<'a, PgConnection>>;
+pub type Executor<'a> = Engine<SqliteExecutor<'a>, Place<'a, PgConnection>>;
 
 /// The database. Clones share its connections.
 #[derive(Clone, Debug)]
@@ -182,9 +182,9 @@ impl Db {
     pub fn reader(&self) -> Executor<'_> {
         match &self.connections {
             Engine::Sqlite(SqliteConnections { readers, .. }) => {
-                Engine::Sqlite(SqliteExecutor::Connection(On::Pool(readers)))
+                Engine::Sqlite(SqliteExecutor::Connection(Place::Pool(readers)))
             }
-            Engine::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
+            Engine::Postgres(pool) => Engine::Postgres(Place::Pool(pool)),
         }
     }
 
@@ -193,7 +193,7 @@ impl Db {
     pub fn writer(&self) -> Executor<'_> {
         match &self.connections {
             Engine::Sqlite(SqliteConnections { queue, .. }) => Engine::Sqlite(SqliteExecutor::Writes(queue)),
-            Engine::Postgres(pool) => Engine::Postgres(On::Pool(pool)),
+            Engine::Postgres(pool) => Engine::Postgres(Place::Pool(pool)),
         }
     }
 

@@ -4,7 +4,7 @@
 //! awaits it. A boxed one is compiled once.
 
 use super::Error;
-use super::on::On;
+use super::place::Place;
 use super::sqlite_statement::{Outcome, SqliteQuery, run_on_sqlite};
 use super::write_queue::WriteQueue;
 use futures_util::TryStreamExt as _;
@@ -21,7 +21,7 @@ pub type PostgresQuery = Query<'static, Postgres, PgArguments>;
 #[derive(Debug)]
 pub enum SqliteExecutor<'a> {
     /// A connection of the readers, or that of a transaction.
-    Connection(On<'a, SqliteConnection>),
+    Connection(Place<'a, SqliteConnection>),
     /// The queue of single statements that write.
     Writes(&'a WriteQueue),
 }
@@ -37,7 +37,7 @@ macro_rules! run {
     }};
 }
 
-impl<'a> On<'a, PgConnection> {
+impl<'a> Place<'a, PgConnection> {
     /// Runs a statement and returns the number of changed rows.
     pub fn execute(self, query: PostgresQuery) -> BoxFuture<'a, Result<u64, Error>> {
         Box::pin(async move {

@@ -2,7 +2,7 @@
 
 use super::connector::EngineConnection;
 use super::lease::Lease;
-use super::on::On;
+use super::place::Place;
 use super::{Db, Engine, Error, Executor, SqliteConnections, SqliteExecutor};
 use futures_util::future::BoxFuture;
 use sqlx::{PgConnection, SqliteConnection};
@@ -99,8 +99,8 @@ impl<C: EngineConnection> Open<C> {
         Ok(open)
     }
 
-    fn on(&mut self) -> On<'_, C> {
-        On::Transaction(self.0.as_mut())
+    fn on(&mut self) -> Place<'_, C> {
+        Place::Transaction(self.0.as_mut())
     }
 
     async fn commit(mut self) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 
 /// The place where a statement runs.
 #[derive(Debug)]
-pub enum On<'a, C: EngineConnection> {
+pub enum Place<'a, C: EngineConnection> {
     /// Any connection of a pool. The statement commits by itself.
     Pool(&'a Pool<C>),
     /// The connection of a transaction; `None` if the transaction has ended.
@@ -24,7 +24,7 @@ pub enum StatementLease<'a, C: EngineConnection> {
     OfTransaction(&'a mut Lease<C>),
 }
 
-impl<'a, C: EngineConnection> On<'a, C> {
+impl<'a, C: EngineConnection> Place<'a, C> {
     /// Returns the connection for one statement. Fails if the pool has none.
     pub async fn acquire(self) -> Result<StatementLease<'a, C>, Error> {
         match self {
