@@ -212,14 +212,13 @@ impl Db {
         let sql = sql.into_sql_str();
         match &self.connections {
             Engine::Sqlite(SqliteConnections { writer, .. }) => {
-                let mut lease = writer.acquire().await?;
-                let prepared = lease.begin_statement()?.prepare(sql).await.map(|_| ());
-                lease.end_statement(prepared.map_err(Error::from))
+                let prepare =
+                    async |connection: &mut SqliteConnection| connection.prepare(sql).await.map(|_| ());
+                writer.acquire().await?.run(prepare).await
             }
             Engine::Postgres(pool) => {
-                let mut lease = pool.acquire().await?;
-                let prepared = lease.begin_statement()?.prepare(sql).await.map(|_| ());
-                lease.end_statement(prepared.map_err(Error::from))
+                let prepare = async |connection: &mut PgConnection| connection.prepare(sql).await.map(|_| ());
+                pool.acquire().await?.run(prepare).await
             }
         }
     }

@@ -13,10 +13,6 @@ pub struct Lease<C: EngineConnection> {
     statement_timeout: Option<Duration>,
 }
 
-/// The time limit of a statement.
-#[derive(Clone, Copy, Debug)]
-pub struct StatementTimeout(Option<Duration>);
-
 impl<C: EngineConnection> Lease<C> {
     pub(super) const fn new(pooled: Object<Connector<C>>, statement_timeout: Option<Duration>) -> Self {
         Self {
@@ -25,21 +21,33 @@ impl<C: EngineConnection> Lease<C> {
         }
     }
 
-    /// Returns the time limit of each statement.
-    pub fn statement_timeout(&self) -> StatementTimeout {
-        StatementTimeout(self.statement_timeout)
+    /// Runs a statement. Fails with [`Error::Unavailable`] at the time limit.
+    pub(super) async fn run<T>(
+        &mut self,
+        statement: impl AsyncFnOnce(&mut C) -> sqlx::Result<T>,
+    ) -> Result<T, Error> {
+        let limit = self.statement_timeout;
+        let statement = statement(self.begin_statement()?);
+        let result = match limit {
+            Some(limit) => match timeout(limit, statement).await {
+                Ok(result) => result.map_err(Error::from),
+                Err(_) => Err(Error::statement_timed_out()),
+            },
+            None => statement.await.map_err(Error::from),
+        };
+        self.end_statement(result)
     }
 
-    /// Returns the connection for one statement, whose result goes to [`end_statement`](Self::end_statement).
-    /// Fails if the connection broke.
-    pub fn begin_statement(&mut self) -> Result<&mut C, Error> {
+    /// Returns the connection for one statement without a time limit, whose result goes to
+    /// [`end_statement`](Self::end_statement). Fails if the connection broke.
+    pub(super) fn begin_statement(&mut self) -> Result<&mut C, Error> {
         self.pooled.is_busy = true;
         let connection = self.pooled.connection.as_mut();
         connection.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))
     }
 
     /// Notes the result of a statement and returns it. Closes the connection after an error that broke it.
-    pub fn end_statement<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+    pub(super) fn end_statement<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         if result.as_ref().is_err_and(Error::breaks_connection) {
             self.close();
         } else {
@@ -51,9 +59,7 @@ impl<C: EngineConnection> Lease<C> {
 
     /// Runs a statement of transaction control, such as `COMMIT`.
     pub(super) async fn control(&mut self, sql: &'static str) -> Result<(), Error> {
-        let limit = self.statement_timeout();
-        let result = limit.apply(self.begin_statement()?.control(sql)).await;
-        self.end_statement(result)
+        self.run(async |connection| connection.control(sql).await).await
     }
 
     /// Returns whether a statement runs. If the lease is dropped then, its connection is closed.
@@ -76,18 +82,5 @@ impl<C: EngineConnection> Drop for Lease<C> {
         if self.pooled.is_busy {
             self.pooled.connection = None;
         }
-    }
-}
-
-impl StatementTimeout {
-    /// Awaits a statement. Fails with [`Error::Unavailable`] at the time limit.
-    pub async fn apply<T>(self, statement: impl Future<Output = sqlx::Result<T>>) -> Result<T, Error> {
-        let result = match self.0 {
-            Some(limit) => timeout(limit, statement)
-                .await
-                .map_err(|_| Error::statement_timed_out())?,
-            None => statement.await,
-        };
-        result.map_err(Error::from)
     }
 }

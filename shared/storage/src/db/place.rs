@@ -1,10 +1,9 @@
-//! The places where statements run, each of which gives a connection for one statement.
+//! The places where statements run.
 
 use super::Error;
 use super::connector::EngineConnection;
 use super::lease::Lease;
 use super::pool::Pool;
-use std::ops::{Deref, DerefMut};
 
 /// The place where a statement runs.
 #[derive(Debug)]
@@ -15,44 +14,16 @@ pub enum Place<'a, C: EngineConnection> {
     Transaction(Option<&'a mut Lease<C>>),
 }
 
-/// The connection for one statement.
-#[derive(Debug)]
-pub enum StatementLease<'a, C: EngineConnection> {
-    /// On loan for this statement.
-    Own(Lease<C>),
-    /// On loan for a transaction.
-    OfTransaction(&'a mut Lease<C>),
-}
-
-impl<'a, C: EngineConnection> Place<'a, C> {
-    /// Returns the connection for one statement. Fails if the pool has none.
-    pub async fn acquire(self) -> Result<StatementLease<'a, C>, Error> {
+impl<C: EngineConnection> Place<'_, C> {
+    /// Runs a statement as [`Lease::run`] does. Fails if the pool has no connection.
+    pub(super) async fn run<T>(
+        self,
+        statement: impl AsyncFnOnce(&mut C) -> sqlx::Result<T>,
+    ) -> Result<T, Error> {
         match self {
-            Self::Pool(pool) => pool.acquire().await.map(StatementLease::Own),
-            Self::Transaction(lease) => {
-                let lease = lease.ok_or(Error::Unavailable(sqlx::Error::PoolClosed))?;
-                Ok(StatementLease::OfTransaction(lease))
-            }
-        }
-    }
-}
-
-impl<C: EngineConnection> Deref for StatementLease<'_, C> {
-    type Target = Lease<C>;
-
-    fn deref(&self) -> &Lease<C> {
-        match self {
-            Self::Own(lease) => lease,
-            Self::OfTransaction(lease) => lease,
-        }
-    }
-}
-
-impl<C: EngineConnection> DerefMut for StatementLease<'_, C> {
-    fn deref_mut(&mut self) -> &mut Lease<C> {
-        match self {
-            Self::Own(lease) => lease,
-            Self::OfTransaction(lease) => lease,
+            Self::Pool(pool) => pool.acquire().await?.run(statement).await,
+            Self::Transaction(Some(lease)) => lease.run(statement).await,
+            Self::Transaction(None) => Err(Error::Unavailable(sqlx::Error::PoolClosed)),
         }
     }
 }

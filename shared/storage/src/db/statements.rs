@@ -26,33 +26,25 @@ pub enum SqliteExecutor<'a> {
     Writes(&'a WriteQueue),
 }
 
-/// Runs a statement on a connection of `$on`, within the time limit of statements.
-macro_rules! run {
-    ($on:expr, |$connection:ident| $statement:expr) => {{
-        let mut lease = $on.acquire().await?;
-        let limit = lease.statement_timeout();
-        let $connection = lease.begin_statement()?;
-        let result = limit.apply($statement).await;
-        lease.end_statement(result)
-    }};
-}
-
 impl<'a> Place<'a, PgConnection> {
     /// Runs a statement and returns the number of changed rows.
     pub fn execute(self, query: PostgresQuery) -> BoxFuture<'a, Result<u64, Error>> {
         Box::pin(async move {
-            run!(self, |connection| connection.execute(query)).map(|done| done.rows_affected())
+            let done = self
+                .run(async |connection| connection.execute(query).await)
+                .await?;
+            Ok(done.rows_affected())
         })
     }
 
     /// Runs a statement and returns its first row, if it has one.
     pub fn fetch_optional(self, query: PostgresQuery) -> BoxFuture<'a, Result<Option<PgRow>, Error>> {
-        Box::pin(async move { run!(self, |connection| connection.fetch_optional(query)) })
+        Box::pin(self.run(async |connection| connection.fetch_optional(query).await))
     }
 
     /// Runs a statement and returns its rows.
     pub fn fetch_all(self, query: PostgresQuery) -> BoxFuture<'a, Result<Vec<PgRow>, Error>> {
-        Box::pin(async move { run!(self, |connection| rows_of(connection, query)) })
+        Box::pin(self.run(async |connection| rows_of(connection, query).await))
     }
 }
 
@@ -67,7 +59,11 @@ impl<'a> SqliteExecutor<'a> {
         Box::pin(async move {
             match self {
                 // Does not compute further rows.
-                Self::Connection(on) => run!(on, |connection| connection.fetch_optional(query)),
+                Self::Connection(place) => {
+                    place
+                        .run(async |connection| connection.fetch_optional(query).await)
+                        .await
+                }
                 Self::Writes(queue) => queue
                     .run(query)
                     .await
@@ -83,7 +79,11 @@ impl<'a> SqliteExecutor<'a> {
 
     async fn run(self, query: SqliteQuery) -> Result<Outcome, Error> {
         match self {
-            Self::Connection(on) => run!(on, |connection| run_on_sqlite(connection, query)),
+            Self::Connection(place) => {
+                place
+                    .run(async |connection| run_on_sqlite(connection, query).await)
+                    .await
+            }
             Self::Writes(queue) => queue.run(query).await,
         }
     }

@@ -159,15 +159,12 @@ async fn run_one(
     waiting: Waiting,
 ) -> Option<(oneshot::Sender<Result<Outcome, Error>>, Result<Outcome, Error>)> {
     waiting.start.send(()).ok()?;
-    let result = match lease.begin_statement() {
-        Ok(connection) => {
-            run_on_sqlite(connection, waiting.query)
-                .instrument(waiting.span)
-                .await
-        }
-        Err(error) => return Some((waiting.result, Err(error))),
+    let statement = async |connection: &mut SqliteConnection| {
+        run_on_sqlite(connection, waiting.query)
+            .instrument(waiting.span)
+            .await
     };
-    Some((waiting.result, lease.end_statement(result.map_err(Error::from))))
+    Some((waiting.result, lease.run(statement).await))
 }
 
 #[cfg(test)]
