@@ -1,5 +1,6 @@
 //! The client's address, which trusted proxies forward in `X-Forwarded-For` or `Forwarded` (RFC 7239).
 
+use crate::headers::split_unquoted;
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -94,19 +95,6 @@ fn forwarded_for(element: &str) -> Option<&str> {
     let value = value.trim();
     let unquoted = value.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     Some(unquoted.unwrap_or(value))
-}
-
-/// Splits a header at the separators that are not in a quoted string (RFC 9110 §5.6.4).
-fn split_unquoted(text: &str, separator: char) -> impl Iterator<Item = &str> {
-    let (mut is_quoted, mut is_escaped) = (false, false);
-    text.split(move |char| {
-        if std::mem::take(&mut is_escaped) {
-            return false;
-        }
-        is_escaped = is_quoted && char == '\\';
-        is_quoted ^= char == '"';
-        char == separator && !is_quoted
-    })
 }
 
 /// Parses an address with or without a port: `203.0.113.7:51234`, `2001:db8::1`, `[2001:db8::1]`,

@@ -1,5 +1,6 @@
 //! Content negotiation by `Accept`, `Accept-Encoding` and `Accept-Language` (RFC 9110 §12.4.2, §12.5).
 
+use crate::headers::split_unquoted;
 use axum::http::{HeaderMap, HeaderName, header};
 
 /// The maximum total length of a header's lines, in bytes. A longer header counts as absent.
@@ -73,7 +74,7 @@ pub fn preferred_language<'a>(headers: &HeaderMap, supported: &[&'a str]) -> Opt
 /// Parses a member into its name and its weight, which is 1000 without the parameter `q`. Other
 /// parameters are ignored. Returns `None` if the weight is malformed.
 fn parse_member(text: &str) -> Option<(&str, u16)> {
-    let mut parts = split_unquoted(text, ';').into_iter().map(str::trim);
+    let mut parts = split_unquoted(text, ';').map(str::trim);
     let name = parts.next()?;
     let weight = parts.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
     Some((name, weight.map_or(Some(1000), parse_qvalue)?))
@@ -91,22 +92,6 @@ fn parse_qvalue(text: &str) -> Option<u16> {
         ("1", 0) => Some(1000),
         _ => None,
     }
-}
-
-/// Splits at each separator outside a quoted string (RFC 9110 §5.6.4).
-fn split_unquoted(text: &str, separator: char) -> Vec<&str> {
-    let (mut quoted, mut escaped) = (false, false);
-    text.split(move |c: char| {
-        let is_separator = c == separator && !quoted;
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ => {}
-        }
-        is_separator
-    })
-    .collect()
 }
 
 #[cfg(test)]
