@@ -120,35 +120,34 @@ pub(crate) fn has_scheme(headers: &HeaderMap) -> bool {
 
 /// Adapts the challenge of a response to the request: if its access token has the scheme `DPoP`, the errors
 /// about the token have that scheme too (RFC 9449 §7.1). `is_dpop` says whether it has.
-pub(crate) fn adapt_challenge(is_dpop: bool, mut response: Response) -> Response {
-    let sent = response
-        .headers()
-        .get(header::WWW_AUTHENTICATE)
-        .map(HeaderValue::to_str);
-    if let (true, Some(Ok(sent))) = (is_dpop, sent)
-        && let Some(parameters) = sent.strip_prefix("Bearer ")
-        && let Ok(adapted) = HeaderValue::try_from(format!("{}, {parameters}", challenge(None)))
-    {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, adapted);
+pub(crate) fn adapt_challenge(is_dpop: bool, response: Response) -> Response {
+    match is_dpop {
+        true => change_challenge(response, |sent| {
+            let parameters = sent.strip_prefix("Bearer ")?;
+            Some(format!("{}, {parameters}", challenge(None)))
+        }),
+        false => response,
     }
-    response
 }
 
 /// Adds a challenge of the scheme `DPoP` to the one of a 401 response, for clients that can use either
 /// scheme, unless proofs are switched off.
-pub fn offer_scheme(proofs: &Proofs, mut response: Response) -> Response {
+pub fn offer_scheme(proofs: &Proofs, response: Response) -> Response {
     if response.status() != StatusCode::UNAUTHORIZED || !proofs.is_on() {
         return response;
     }
-    let sent = response
-        .headers()
-        .get(header::WWW_AUTHENTICATE)
-        .map(HeaderValue::to_str);
-    if let Some(Ok(sent)) = sent
-        && sent.starts_with("Bearer")
-        && let Ok(both) = HeaderValue::try_from(format!("{sent}, {}", challenge(None)))
-    {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, both);
+    change_challenge(response, |sent| {
+        let is_bearer = sent.starts_with("Bearer");
+        is_bearer.then(|| format!("{sent}, {}", challenge(None)))
+    })
+}
+
+/// Replaces the challenges of a response by what `change` returns for the first one, if it returns anything.
+fn change_challenge(mut response: Response, change: impl FnOnce(&str) -> Option<String>) -> Response {
+    let sent = response.headers().get(header::WWW_AUTHENTICATE);
+    let changed = sent.and_then(|sent| change(sent.to_str().ok()?));
+    if let Some(changed) = changed.and_then(|changed| HeaderValue::try_from(changed).ok()) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, changed);
     }
     response
 }
