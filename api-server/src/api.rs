@@ -17,7 +17,7 @@ use std::time::Duration;
 use storage::clock_check::ClockCheck;
 use storage::db::Db;
 use utoipa_axum::router::OpenApiRouter;
-use web::health::Health;
+use web::health::{Dependency, Health};
 
 /// The pause between two deletions of expired idempotency keys.
 const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(60);
@@ -81,7 +81,7 @@ impl Api {
     pub fn add_health_checks(&self, health: Health) -> Health {
         let (jwks, revocations) = (self.jwks.clone(), self.revocations.clone());
         health
-            .with_required("revocations", move || {
+            .with(Dependency::Required, "revocations", move || {
                 let revocations = revocations.clone();
                 async move {
                     // An empty query checks only that the revocations can be read.
@@ -89,7 +89,9 @@ impl Api {
                     read.map(|_| ()).map_err(|error| error.to_string())
                 }
             })
-            .with_required("signing_keys", move || std::future::ready(jwks.check()))
+            .with(Dependency::Required, "signing_keys", move || {
+                std::future::ready(jwks.check())
+            })
     }
 
     /// Returns the routes.

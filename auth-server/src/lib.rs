@@ -37,7 +37,7 @@ use settings::DeviceAuthorizationMode;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
-use web::health::Health;
+use web::health::{Dependency, Health};
 
 /// The issuer, ready to serve.
 pub struct Issuer(App);
@@ -189,7 +189,7 @@ impl Issuer {
     /// such a key at once.
     pub fn add_health_checks(&self, health: Health) -> Health {
         let grants = Arc::clone(&self.0.grants);
-        health.with_optional("token_signing", move || {
+        health.with(Dependency::Optional, "token_signing", move || {
             let signer = grants.keys.signer(clock::now());
             std::future::ready(signer.map(drop).map_err(|error| error.to_string()))
         })

@@ -35,7 +35,7 @@ use storage::redis::Redis;
 use storage::settings::RedisSettings;
 use tokio::net::TcpListener;
 use utoipa_axum::router::OpenApiRouter;
-use web::health::Health;
+use web::health::{Dependency, Health};
 use web::program::{self, Program};
 use web::{Cors, Policy, documentation};
 
@@ -182,17 +182,17 @@ impl Runtime {
     pub fn health(&self) -> Health {
         let (db, clock) = (self.identity.db.clone(), self.clock.clone());
         let health = Health::default()
-            .with_required("database", move || {
+            .with(Dependency::Required, "database", move || {
                 let db = db.clone();
                 async move { db.ping().await.map_err(|error| error.to_string()) }
             })
-            .with_required("clock", move || {
+            .with(Dependency::Required, "clock", move || {
                 std::future::ready(clock.check().map_err(|error| error.to_string()))
             });
         let Some(redis) = self.redis.clone() else {
             return health;
         };
-        health.with_optional("redis", move || {
+        health.with(Dependency::Optional, "redis", move || {
             let redis = redis.clone();
             async move { redis.ping().await.map_err(|error| error.to_string()) }
         })

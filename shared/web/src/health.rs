@@ -42,7 +42,7 @@ struct Measurement {
 
 /// The kind of a dependency. Determines the response of `/readyz` while the dependency is unavailable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dependency {
+pub enum Dependency {
     /// 503 `not ready`, so that the load balancer sends requests to other replicas.
     Required,
     /// 200 `degraded`, because most requests still succeed, and other replicas lack the dependency too.
@@ -50,30 +50,13 @@ enum Dependency {
 }
 
 impl Health {
-    /// Adds a dependency that the service cannot work without. `name` is its member in the body of `/readyz`.
-    /// `check` returns the error text for the log if the dependency is unavailable.
+    /// Adds a dependency. `name` is its member in the body of `/readyz`. `check` returns the error text for
+    /// the log if the dependency is unavailable.
     #[must_use]
-    pub fn with_required<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
-    where
-        F: Future<Output = Result<(), String>> + Send + 'static,
-    {
-        self.add(name, Dependency::Required, check)
-    }
-
-    /// Adds a dependency that most requests do not need. The arguments are those of
-    /// [`with_required`](Self::with_required).
-    #[must_use]
-    pub fn with_optional<F>(self, name: &'static str, check: impl Fn() -> F + Send + Sync + 'static) -> Self
-    where
-        F: Future<Output = Result<(), String>> + Send + 'static,
-    {
-        self.add(name, Dependency::Optional, check)
-    }
-
-    fn add<F>(
+    pub fn with<F>(
         mut self,
-        name: &'static str,
         dependency: Dependency,
+        name: &'static str,
         check: impl Fn() -> F + Send + Sync + 'static,
     ) -> Self
     where
