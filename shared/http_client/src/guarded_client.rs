@@ -1,8 +1,8 @@
 //! Requests to URLs that a [`Guard`] accepted.
 
 use crate::guarded_resolver::GuardedResolver;
-use crate::{ForeignUrl, Guard, error_chain, max_age, read_body};
-use reqwest::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap};
+use crate::{ForeignUrl, Guard, cache_directives, error_chain, max_age, read_body};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
 use std::io;
 use std::net::SocketAddr;
@@ -130,7 +130,8 @@ impl GuardedClient {
                 format!("Content-Type: {:?}", headers.get(CONTENT_TYPE)),
             ));
         }
-        let max_age = match forbids_reuse(headers) {
+        let forbids_reuse = |directive: &str| matches!(directive, "no-store" | "no-cache");
+        let max_age = match cache_directives(headers).any(forbids_reuse) {
             true => Some(Duration::ZERO),
             false => max_age(headers),
         };
@@ -187,15 +188,6 @@ fn has_media_type(headers: &HeaderMap, accepted: &[&str]) -> bool {
     accepted
         .iter()
         .any(|accepted| media_type.eq_ignore_ascii_case(accepted))
-}
-
-/// Returns whether a response has the directive `no-store` or `no-cache` (RFC 9111 §5.2.2).
-fn forbids_reuse(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(CACHE_CONTROL).iter();
-    let mut directives = values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','));
-    directives.any(|directive| matches!(directive.trim(), "no-store" | "no-cache"))
 }
 
 #[cfg(test)]

@@ -59,12 +59,18 @@ pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, 
 /// Returns the first `max-age` of a response (RFC 9111 §5.2.2.1); `None` if there is none that is a number of
 /// seconds.
 pub fn max_age(headers: &HeaderMap) -> Option<Duration> {
+    cache_directives(headers)
+        .find_map(|directive| directive.strip_prefix("max-age=")?.parse().ok())
+        .map(Duration::from_secs)
+}
+
+/// Returns the directives of `Cache-Control` (RFC 9111 §5.2).
+fn cache_directives(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(CACHE_CONTROL).iter();
     values
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
-        .find_map(|directive| directive.trim().strip_prefix("max-age=")?.parse().ok())
-        .map(Duration::from_secs)
+        .map(str::trim)
 }
 
 /// Formats an error with its causes, because only a cause names details such as "connection refused".
