@@ -80,9 +80,8 @@ struct AlertLabels {
     kind: String,
 }
 
-impl Metrics {
-    /// Creates metrics with all counts at zero.
-    pub fn new() -> Self {
+impl Default for Metrics {
+    fn default() -> Self {
         let new_histogram: fn() -> Histogram = || Histogram::new(LATENCY_BUCKETS);
         let mut metrics = Self {
             requests: Family::default(),
@@ -96,7 +95,9 @@ impl Metrics {
         metrics.registry = Arc::new(metrics.register());
         metrics
     }
+}
 
+impl Metrics {
     /// Returns a registry of all metrics with their names and help texts.
     fn register(&self) -> Registry {
         let started = Gauge::<i64>::default();
@@ -153,12 +154,6 @@ impl Metrics {
             status: fields.status,
         };
         self.requests.get_or_create(&request).inc();
-    }
-}
-
-impl Default for Metrics {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -250,7 +245,7 @@ mod tests {
 
     #[test]
     fn events_of_the_three_targets_are_counted_by_their_fields() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::default();
         let log = tracing_subscriber::registry().with(metrics.clone());
         tracing::subscriber::with_default(log, || {
             let route = Some("/posts/{id}");

@@ -108,7 +108,7 @@ impl Runtime {
         account_key: impl FnOnce() -> Result<SealingKey, InvalidSetting>,
     ) -> Result<Self, Error> {
         common.check()?;
-        let metrics = common.metrics.metrics_listen.map(|_| Metrics::new());
+        let metrics = common.metrics.metrics_listen.map(|_| Metrics::default());
         let log = telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
         let exporter = match common.metrics.metrics_listen.zip(metrics) {
             Some((address, metrics)) => Some(Exporter::bind(address, metrics).await.map_err(bind_error)?),
