@@ -42,7 +42,7 @@ struct Period {
     counts: Counts,
 }
 
-/// Reads the columns by position.
+/// Reads the columns by position, because the sums have no names.
 impl<'r, R: Row> FromRow<'r, R> for Period
 where
     usize: ColumnIndex<R>,
