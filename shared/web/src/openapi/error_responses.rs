@@ -81,7 +81,7 @@ impl ErrorKey {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (status, name) = text.split_once(' ')?;
         let status = status.parse().ok()?;
-        let code = Code::ALL.into_iter().find(|code| code.name() == name)?;
+        let code = Code::named(name)?;
         Some(Self { status, code })
     }
 
@@ -135,7 +135,7 @@ fn error_response(code: Code, status: StatusCode) -> Response {
     let field_errors = [field_error];
     let body = || ErrorBody {
         code: name,
-        message: description(code),
+        message: code.description(),
         correlation_id: EXAMPLE_CORRELATION_ID,
         errors: if code == Code::ValidationFailed {
             &field_errors
@@ -144,13 +144,13 @@ fn error_response(code: Code, status: StatusCode) -> Response {
         },
     };
     let example = |value: serde_json::Result<Value>| {
-        let example = ExampleBuilder::new().summary(description(code));
+        let example = ExampleBuilder::new().summary(code.description());
         example.value(value.ok()).build()
     };
     let error = example(serde_json::to_value(body()));
     let problem = example(serde_json::to_value(ProblemDetails::new(status, body())));
     let mut response = ResponseBuilder::new()
-        .description(format!("`{name}`: {}", description(code)))
+        .description(format!("`{name}`: {}", code.description()))
         .content(PROBLEM, content("Problem", name, problem))
         .build();
     if !code.is_problem() {
@@ -182,47 +182,4 @@ fn content(schema: &str, name: &str, example: Example) -> Content {
         .schema(Some(Ref::from_schema_name(schema)))
         .examples_from_iter([(name, example)])
         .build()
-}
-
-/// Returns the description of an error code in the OpenAPI document.
-const fn description(code: Code) -> &'static str {
-    match code {
-        Code::Unauthenticated => "The request is not authenticated.",
-        Code::InvalidToken => "The access token is invalid or expired, or the request has more than one.",
-        Code::InvalidDpopProof => "The DPoP proof is missing or used, or does not belong to the request.",
-        Code::UseDpopNonce => "The DPoP proof needs the nonce of the header DPoP-Nonce.",
-        Code::InsufficientScope => "The access token, or the role of its user, lacks a required scope.",
-        Code::Forbidden => "The caller is not allowed to do this.",
-        Code::CsrfMismatch => "The anti-forgery token is missing or wrong, or the origin is not allowed.",
-        Code::MfaRequired => "A one-time code is required, and it is missing or wrong.",
-        Code::PasswordChangeRequired => "The user must choose a new password before doing anything else.",
-        Code::NotFound => "The resource does not exist, or the caller may not see it.",
-        Code::MethodNotAllowed => "The path does not support the method.",
-        Code::RequestTimeout => "The body took too long to arrive.",
-        Code::EmailTaken => "Another account has this e-mail address.",
-        Code::ClientIdTaken => "Another client has this id.",
-        Code::PaymentStateConflict => "The payment is not in a state that allows this operation.",
-        Code::KeyStateConflict => {
-            "The state of the signing key does not allow this operation yet, or no more."
-        }
-        Code::IdempotencyKeyMissing => "The header Idempotency-Key is missing.",
-        Code::IdempotencyKeyInvalid => "The header Idempotency-Key is malformed or repeated.",
-        Code::IdempotencyKeyReused => "The idempotency key was used before, with a different body.",
-        Code::IdempotencyInProgress => "The first request with this idempotency key is still in progress.",
-        Code::PreconditionFailed => "If-Match does not match the current version.",
-        Code::PreconditionRequired => "If-Match is missing.",
-        Code::PayloadTooLarge => "The body is larger than the limit.",
-        Code::UnsupportedMediaType => "The media type or the content coding of the body is not supported.",
-        Code::MalformedJson => "The body is not valid JSON.",
-        Code::ValidationFailed => "The body is JSON, but it breaks the rules of the operation.",
-        Code::ResetTokenInvalid => {
-            "The token of the mailed link is unknown, used or expired, or a newer one replaced it."
-        }
-        Code::LoginLocked => "Sign-in is locked after too many failed attempts.",
-        Code::RateLimited => "The caller sent too many requests within a minute.",
-        Code::DependencyUnavailable => "A dependency of the service does not answer.",
-        Code::StorageFull => "The disk of the service is full.",
-        Code::StorageQuotaExceeded => "The owner of the resource would store more than each user may.",
-        Code::InternalError => "The server failed to handle the request.",
-    }
 }
