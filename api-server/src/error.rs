@@ -15,7 +15,6 @@ use resources::storage_use::Refusal;
 use resources::{comments, export, idempotency, payments, posts};
 use std::time::Duration;
 use storage::db;
-use web::error::FieldError;
 use web::{Code, Error, bearer, csrf};
 
 /// An error of a handler or an extractor. It wraps [`web::Error`], because the orphan rule does not let this
@@ -120,11 +119,7 @@ impl From<payments::Error> for ApiError {
                 Code::PaymentStateConflict,
                 format!("The status of the payment does not allow this call: {error}."),
             ),
-            payments::Error::AmountTooLarge { .. } => Error::validation(vec![FieldError {
-                pointer: "/amount".to_owned(),
-                code: "invalid",
-                message: format!("is {error}"),
-            }]),
+            payments::Error::AmountTooLarge { .. } => Error::invalid_member("amount", format!("is {error}")),
             payments::Error::Refused(refusal) => refused(refusal),
             payments::Error::Database(error) => error.into(),
         })

@@ -93,10 +93,15 @@ impl Error {
     /// Creates a 422 for a member that turned out to be invalid after the body was read. The message
     /// continues a sentence that begins with the member.
     pub fn invalid_member(member: &str, message: String) -> Self {
+        Self::flawed(&format!("/{member}"), "invalid", message)
+    }
+
+    /// Creates a 422 for one flaw, in the part of the body with this JSON pointer.
+    pub fn flawed(pointer: &str, code: &'static str, message: impl Into<String>) -> Self {
         Self::validation(vec![FieldError {
-            pointer: format!("/{member}"),
-            code: "invalid",
-            message,
+            pointer: pointer.to_owned(),
+            code,
+            message: message.into(),
         }])
     }
 

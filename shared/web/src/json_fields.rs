@@ -25,20 +25,13 @@ impl Fields {
     /// Parses an object. Fails with 400 if the bytes are not JSON, and with 422 if they are not an object,
     /// name a member twice or contain a NUL character.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
-        let body_error = |code, message: String| {
-            Error::validation(vec![FieldError {
-                pointer: String::new(),
-                code,
-                message,
-            }])
-        };
         match json::parse(bytes) {
             Ok(Value::Object(members)) => Ok(Self {
                 members,
                 errors: Vec::new(),
             }),
-            Ok(_) => Err(body_error("wrong_type", "must be a JSON object".to_owned())),
-            Err(ParseError::Invalid(message)) => Err(body_error("not_allowed", message)),
+            Ok(_) => Err(Error::flawed("", "wrong_type", "must be a JSON object")),
+            Err(ParseError::Invalid(message)) => Err(Error::flawed("", "not_allowed", message)),
             Err(ParseError::Malformed(message)) => Err(Error::new(
                 Code::MalformedJson,
                 format!("The body is not valid JSON: {message}."),

@@ -24,7 +24,6 @@ use issuer::clients::{
 use issuer::grants::Grants;
 use std::sync::Arc;
 use storage::db::Db;
-use web::error::FieldError;
 use web::openapi::error_responses::code;
 use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
@@ -212,11 +211,7 @@ async fn find(db: &Db, id: PathId<TextId>) -> Result<Client, Error> {
 /// Returns the response to a change that failed.
 fn error_response(error: ClientError) -> Error {
     match error {
-        ClientError::Invalid(flaw) => Error::validation(vec![FieldError {
-            pointer: String::new(),
-            code: "invalid",
-            message: flaw.reason,
-        }]),
+        ClientError::Invalid(flaw) => Error::flawed("", "invalid", flaw.reason),
         ClientError::Taken(id) => Error::new(
             Code::ClientIdTaken,
             format!("A client with the id {id:?} exists. Choose another id."),

@@ -1,6 +1,6 @@
 //! Conversions of the errors of the shared domain modules into error responses.
 
-use crate::error::{Code, Error, FieldError};
+use crate::error::{Code, Error};
 use axum::http::header::WWW_AUTHENTICATE;
 use identity::mail_throttle::MailThrottled;
 use identity::mailed_tokens::MailedToken;
@@ -53,20 +53,19 @@ impl From<login::Error> for Error {
             login::Error::SignedOut => {
                 signed_out("Nothing was changed: you were signed out during this call.")
             }
-            login::Error::SignInTooOld => Self::validation(vec![FieldError {
-                pointer: "/password".to_owned(),
-                code: "required",
-                message: "is required: the last sign-in is over ten minutes old".to_owned(),
-            }]),
+            login::Error::SignInTooOld => Self::flawed(
+                "/password",
+                "required",
+                "is required: the last sign-in is over ten minutes old",
+            ),
             login::Error::Locked { retry_after } => {
                 Self::new(Code::LoginLocked, format!("Sign-in is blocked: {error}.")).retry_after(retry_after)
             }
-            login::Error::CaptchaRequired => Self::validation(vec![FieldError {
-                pointer: "/captcha".to_owned(),
-                code: "required",
-                message: "is required after repeated failures: send the token of a newly solved captcha"
-                    .to_owned(),
-            }]),
+            login::Error::CaptchaRequired => Self::flawed(
+                "/captcha",
+                "required",
+                "is required after repeated failures: send the token of a newly solved captcha",
+            ),
             login::Error::CaptchaUnavailable(error) => Self::unavailable(&error),
             login::Error::Passwords(error) => error.into(),
             login::Error::StoreUnavailable(error) => error.into(),
@@ -234,11 +233,8 @@ fn password_missing(mailed: &MailedToken) -> Error {
              ends all former access",
         ),
     };
-    Error::validation(vec![FieldError {
-        pointer: "/password".to_owned(),
-        code: "required",
-        message: format!("is required without a session of the account: {change}; {way_on}"),
-    }])
+    let message = format!("is required without a session of the account: {change}; {way_on}");
+    Error::flawed("/password", "required", message)
 }
 
 /// Returns the 422 for an invalid token of a mailed link.
