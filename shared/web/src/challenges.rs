@@ -1,6 +1,7 @@
 //! The credentials of the routes, as the OpenAPI document has them. The challenge of a 401 response names the
 //! scope that its route needs (RFC 6750 §3), so that a client does not have to ask for more.
 
+use crate::openapi::operations::operations;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
@@ -43,22 +44,10 @@ impl RouteCredentials {
             None => vec![""],
         };
         let mut credentials = HashMap::new();
-        for (path, item) in &document.paths.paths {
-            let operations = [
-                (Method::GET, &item.get),
-                (Method::POST, &item.post),
-                (Method::PUT, &item.put),
-                (Method::PATCH, &item.patch),
-                (Method::DELETE, &item.delete),
-            ];
-            for (method, operation) in operations {
-                let Some(operation) = operation else {
-                    continue;
-                };
-                let accepted = Accepted::of(operation);
-                for prefix in &prefixes {
-                    credentials.insert((method.clone(), format!("{prefix}{path}")), accepted.clone());
-                }
+        for (path, method, operation) in operations(&document.paths) {
+            let accepted = Accepted::of(operation);
+            for prefix in &prefixes {
+                credentials.insert((method.clone(), format!("{prefix}{path}")), accepted.clone());
             }
         }
         Self(Arc::new(credentials))

@@ -85,7 +85,7 @@ fn remove_unused_schemas(document: &mut OpenApi) {
 /// Returns the members of [`TAGS`] that at least one operation uses.
 fn tags(paths: &Paths) -> Vec<Tag> {
     let used: BTreeSet<&str> = operations(paths)
-        .filter_map(|operation| operation.tags.as_ref())
+        .filter_map(|(_, _, operation)| operation.tags.as_ref())
         .flatten()
         .map(String::as_str)
         .collect();

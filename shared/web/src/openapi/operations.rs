@@ -1,14 +1,23 @@
 //! Iteration over the operations of a document.
 
+use axum::http::Method;
 use utoipa::openapi::Paths;
 use utoipa::openapi::path::Operation;
 
-/// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document.
-pub(crate) fn operations(paths: &Paths) -> impl Iterator<Item = &Operation> {
-    let items = paths.paths.values();
-    items
-        .flat_map(|item| [&item.get, &item.post, &item.put, &item.patch, &item.delete])
-        .flatten()
+/// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document, each with its path and its
+/// method.
+pub(crate) fn operations(paths: &Paths) -> impl Iterator<Item = (&str, Method, &Operation)> {
+    paths.paths.iter().flat_map(|(path, item)| {
+        let operations = [
+            (Method::GET, &item.get),
+            (Method::POST, &item.post),
+            (Method::PUT, &item.put),
+            (Method::PATCH, &item.patch),
+            (Method::DELETE, &item.delete),
+        ];
+        let present = operations.into_iter();
+        present.filter_map(move |(method, operation)| Some((path.as_str(), method, operation.as_ref()?)))
+    })
 }
 
 /// Returns the GET, POST, PUT, PATCH and DELETE operations of an OpenAPI document, each paired with `true` if
