@@ -100,7 +100,7 @@ pub(crate) async fn confirm(
     let (recovery_codes, sid) = match mfa::confirm(&identity, &session, &otp, &context).await {
         Ok(enabled) => enabled,
         Err(mfa::Error::Credentials(login::Error::WrongCode)) => {
-            return Err(Error::incorrect_member("otp", "the code that the app shows now").into());
+            return Err(Error::invalid_member("otp", "is not the code that the app shows now").into());
         }
         Err(error) => return Err(error.into()),
     };

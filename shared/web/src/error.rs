@@ -84,15 +84,9 @@ impl Error {
         }
     }
 
-    /// Creates a 422 for a member that differs from the stored or expected value, such as a wrong current
-    /// password. `expected` names that value, as in "the password of this account".
-    pub fn incorrect_member(member: &str, expected: &str) -> Self {
-        Self::invalid_member(member, format!("is not {expected}"))
-    }
-
     /// Creates a 422 for a member that turned out to be invalid after the body was read. The message
     /// continues a sentence that begins with the member.
-    pub fn invalid_member(member: &str, message: String) -> Self {
+    pub fn invalid_member(member: &str, message: impl Into<String>) -> Self {
         Self::flawed(&format!("/{member}"), "invalid", message)
     }
 

@@ -80,12 +80,13 @@ impl From<login::Error> for Error {
 /// invalid member (422), not a failed authentication (401).
 pub fn reauthentication_error(error: login::Error, member: &str) -> Error {
     match error {
-        login::Error::WrongCredentials => Error::incorrect_member(member, "the password of this account"),
+        login::Error::WrongCredentials => {
+            Error::invalid_member(member, "is not the password of this account")
+        }
         login::Error::NoPassword => Error::invalid_member(
             member,
             "cannot be verified: this account has no password; use its pages at /account, or set a password at \
-             /password"
-                .to_owned(),
+             /password",
         ),
         error => error.into(),
     }
