@@ -114,11 +114,17 @@ impl CommonSettings {
         self.database.url(&self.data_dir).map(|_| ())
     }
 
-    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas;
-    /// `program` is named in the error.
+    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas,
+    /// because each replica would count failed sign-ins alone; `program` is named in the error.
     pub fn require_redis_in_production(&self, program: &str) -> Result<(), InvalidSetting> {
-        self.redis
-            .require_in_production(program, self.network.is_production())
+        let has_redis = self.redis.redis_url.is_some() || self.redis.redis_url_file.is_some();
+        match has_redis || !self.network.is_production() {
+            true => Ok(()),
+            false => Err(InvalidSetting(format!(
+                "REDIS_URL is not set: {program} can have replicas, and without Redis each would count failed \
+                 sign-ins alone"
+            ))),
+        }
     }
 
     /// Opens the database, after the time limits of this process were set. On PostgreSQL, at most

@@ -159,18 +159,6 @@ impl RedisSettings {
         }
         Ok(())
     }
-
-    /// Fails if this is production and REDIS_URL is not set. Called by programs that can have replicas,
-    /// because each replica would count failed sign-ins alone; `program` is named in the error.
-    pub fn require_in_production(&self, program: &str, is_production: bool) -> Result<(), InvalidSetting> {
-        if is_production && self.redis_url.is_none() && self.redis_url_file.is_none() {
-            return Err(InvalidSetting(format!(
-                "REDIS_URL is not set: {program} can have replicas, and without Redis each would count failed \
-                 sign-ins alone"
-            )));
-        }
-        Ok(())
-    }
 }
 
 impl RateLimitSettings {
