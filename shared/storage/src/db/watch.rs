@@ -3,7 +3,6 @@
 use super::{Db, Engine, Error, SqliteConnections};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, SqliteConnection};
-use std::sync::Arc;
 
 /// A version of the database. Equal versions mean that there was no commit between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub struct Version {
 /// Detects commits by any process, on a connection of its own.
 #[derive(Debug)]
 pub struct Watch {
-    sqlite: Option<Arc<SqliteConnectOptions>>,
+    sqlite: Option<SqliteConnectOptions>,
     connection: Option<SqliteConnection>,
     /// The number of connections opened so far.
     connections: u64,
@@ -27,9 +26,7 @@ impl Watch {
     pub(super) fn new(db: &Db) -> Self {
         Self {
             sqlite: match &db.connections {
-                Engine::Sqlite(SqliteConnections { readers, .. }) => {
-                    Some(Arc::new(readers.options().clone()))
-                }
+                Engine::Sqlite(SqliteConnections { readers, .. }) => Some(readers.options().clone()),
                 Engine::Postgres(_) => None,
             },
             connection: None,
