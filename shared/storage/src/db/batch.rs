@@ -9,36 +9,20 @@ mod queue;
 use super::{Db, Error};
 use foundation::sync::lock;
 use foundation::time_limits::multiplied;
-use queue::{BusyRows, Caller, Waiting};
+use queue::{Caller, Waiting};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{mem, slice};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::{Instrument as _, Span};
 
+pub use queue::BatchCall;
 pub(super) use queue::Batches;
 
 /// The longest time that a caller waits for its answer, also if batches before it fail one after the other.
 const MAX_WAIT: Duration = Duration::from_secs(5);
-
-/// A call that can share its statement with other calls of this type.
-pub trait BatchCall: Sized + Send + Sync + 'static {
-    /// The result of one call.
-    type Answer: Send + 'static;
-
-    /// The row that this call and calls of other requests change, if there is one. Calls of a process that
-    /// change the same row do not wait for each other in the database: those that arrive while one of them
-    /// runs are in the next batch.
-    fn contended_row(&self) -> Option<i64> {
-        None
-    }
-
-    /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none. Its
-    /// parameters are an [`Array`](super::Array) for each value of a call. Returns the answers in the order of
-    /// the calls.
-    fn run(db: &Db, calls: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, Error>> + Send;
-}
 
 impl Db {
     /// Runs a call in a batch with the others of its type. It does not run if the caller gives up before its
@@ -134,6 +118,27 @@ async fn run_alone<C: BatchCall>(db: &Db, calls: Vec<C>, callers: Vec<Caller<C>>
 
 fn only_one<T>(answers: Vec<T>) -> Result<T, Error> {
     answers.into_iter().next().ok_or_else(Error::batch_failed)
+}
+
+/// The busy rows of a batch. Dropping frees them, and starts the task of the calls that wait for them.
+struct BusyRows<C: BatchCall> {
+    db: Db,
+    waiting: Waiting<C>,
+    rows: Vec<i64>,
+}
+
+impl<C: BatchCall> Drop for BusyRows<C> {
+    fn drop(&mut self) {
+        let mut queue = lock(&self.waiting);
+        for row in &self.rows {
+            queue.busy_rows.remove(row);
+        }
+        drop(queue);
+        // There is no runtime while the process ends.
+        if Handle::try_current().is_ok() {
+            start_task(&self.db, &self.waiting, Span::none());
+        }
+    }
 }
 
 #[cfg(test)]

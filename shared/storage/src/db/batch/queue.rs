@@ -1,18 +1,34 @@
 //! The calls that wait for a batch.
 
-use super::{BatchCall, Db, Error, start_task};
+use crate::db::{Db, Error};
 use foundation::sync::lock;
 use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use thread_local::ThreadLocal;
-use tokio::runtime::Handle;
 use tokio::sync::oneshot;
-use tracing::Span;
 
 /// The largest number of calls in a batch.
 pub(super) const MAX_CALLS: usize = 64;
+
+/// A call that can share its statement with other calls of this type.
+pub trait BatchCall: Sized + Send + Sync + 'static {
+    /// The result of one call.
+    type Answer: Send + 'static;
+
+    /// The row that this call and calls of other requests change, if there is one. Calls of a process that
+    /// change the same row do not wait for each other in the database: those that arrive while one of them
+    /// runs are in the next batch.
+    fn contended_row(&self) -> Option<i64> {
+        None
+    }
+
+    /// Runs the calls. On PostgreSQL it is one statement, so that either all of them take effect or none. Its
+    /// parameters are an [`Array`](crate::db::Array) for each value of a call. Returns the answers in the
+    /// order of the calls.
+    fn run(db: &Db, calls: &[Self]) -> impl Future<Output = Result<Vec<Self::Answer>, Error>> + Send;
+}
 
 /// The calls that no batch has taken yet. Each thread has a queue for each type of call, and the process has
 /// one for those that change a contended row.
@@ -32,7 +48,7 @@ pub(super) type Waiting<C> = Arc<Mutex<Queue<C>>>;
 pub(super) struct Queue<C: BatchCall> {
     pub(super) calls: Vec<(C, Caller<C>)>,
     /// The rows that a running batch of this queue changes.
-    busy_rows: HashSet<i64>,
+    pub(super) busy_rows: HashSet<i64>,
     /// Whether a task will take the calls that can run now.
     pub(super) has_task: bool,
 }
@@ -115,25 +131,4 @@ fn queue_in<C: BatchCall>(by_type: &mut WaitingByType) -> Waiting<C> {
         .or_insert_with(|| Box::new(Waiting::<C>::default()));
     let waiting: Option<&Waiting<C>> = waiting.downcast_ref();
     waiting.cloned().unwrap_or_default()
-}
-
-/// The busy rows of a batch. Dropping frees them, and starts the task of the calls that wait for them.
-pub(super) struct BusyRows<C: BatchCall> {
-    pub(super) db: Db,
-    pub(super) waiting: Waiting<C>,
-    pub(super) rows: Vec<i64>,
-}
-
-impl<C: BatchCall> Drop for BusyRows<C> {
-    fn drop(&mut self) {
-        let mut queue = lock(&self.waiting);
-        for row in &self.rows {
-            queue.busy_rows.remove(row);
-        }
-        drop(queue);
-        // There is no runtime while the process ends.
-        if Handle::try_current().is_ok() {
-            start_task(&self.db, &self.waiting, Span::none());
-        }
-    }
 }
