@@ -4,6 +4,7 @@ pub mod assertions;
 mod changes;
 pub mod documents;
 mod jwks;
+pub(crate) mod metadata;
 pub mod published_keys;
 pub mod redirect_uris;
 mod rules;
@@ -12,6 +13,7 @@ mod same_site;
 pub(crate) use changes::end_tokens;
 pub use changes::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, disable, enable, rotate_secret, update};
 pub use jwks::{ALGORITHMS, MAX_JWKS_BYTES};
+pub use metadata::{ClientMetadata, MetadataError};
 pub(crate) use rules::check_redirect_uris;
 pub use rules::{MAX_RETRY_WINDOW, RegistrationFlaw};
 
@@ -216,7 +218,11 @@ impl Registration {
 
     /// Checks the registration by an administrator. Returns the client and, if it is confidential, its new
     /// secret.
-    pub(crate) fn into_client(self, issuer: &str, now: Timestamp) -> Result<(Client, Option<Secret>), Error> {
+    pub(crate) fn into_client(
+        self,
+        issuer: &str,
+        now: Timestamp,
+    ) -> Result<(Client, Option<Secret>), RegistrationFlaw> {
         let (client, secret) = self.into_unchecked(now);
         rules::check(&client, issuer)?;
         Ok((client, secret))

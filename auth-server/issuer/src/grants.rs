@@ -46,10 +46,11 @@ use access_tokens::Verifier;
 use audit::events::{Event, EventRecorder};
 use audit::revocation::{RevocationMirror, RevokingTx};
 use dpop::Proofs;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::end_reason::EndReason;
-use identity::grants::clients::Clients;
+use identity::grants::clients::{Client, Clients};
 use identity::grants::refresh_families;
 use identity::grants::refresh_families::Selection;
 use serde::Serialize;
@@ -131,6 +132,18 @@ impl Grants {
         match self.issues_tokens_for(resources) {
             true => Ok(()),
             false => Err(TokenError::InvalidTarget(ONE_RESOURCE)),
+        }
+    }
+
+    /// Fails if a client is described by a document that is no longer accepted, or that was last fetched over
+    /// seven days ago.
+    pub async fn check_document(&self, client: &Client, now: Timestamp) -> Result<(), TokenError> {
+        if !self.documents.accepts(client) {
+            return Err(TokenError::InvalidClient);
+        }
+        match self.documents.is_current(client, now).await? {
+            true => Ok(()),
+            false => Err(TokenError::OutdatedDocument),
         }
     }
 

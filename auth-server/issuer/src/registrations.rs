@@ -6,13 +6,12 @@ mod error;
 pub mod initial_tokens;
 mod limits;
 mod management;
-mod metadata;
 
 pub use client_information::{ClientInformation, RegisteredMetadata};
 pub use error::Error;
-pub use metadata::ClientMetadata;
 
-use crate::clients::{self, Registration};
+use crate::clients::metadata::{AuthMethod, UNUSED_LIFETIME};
+use crate::clients::{ClientMetadata, MetadataError, Registration};
 use audit::events::{Event, EventName, EventRecorder};
 use audit::revocation::RevocationMirror;
 use foundation::clock::Timestamp;
@@ -21,13 +20,8 @@ use foundation::random;
 use foundation::secret::Secret;
 use identity::grants::clients::{Client, ClientOrigin, ClientType};
 use limits::Limits;
-use metadata::AuthMethod;
-use std::time::Duration;
 use storage::db::{Db, Tx};
 use storage::expiring::ExpiringStore;
-
-/// The time within which a client that no administrator registered must get its first code or token.
-pub(crate) const UNUSED_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// The callers that may register clients at the registration endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -135,10 +129,8 @@ impl Registrations {
         let metadata = ClientMetadata::parse(metadata)?;
         let (registration, method) = metadata.into_registration(random::uuid(), &self.issuer)?;
         if registration.kind == ClientType::Service && !has_token {
-            return Err(Error::InvalidMetadata(
-                "a client of the grant type client_credentials needs an initial access token of an administrator"
-                    .to_owned(),
-            ));
+            let reason = "a client of the grant type client_credentials needs an initial access token of an administrator";
+            return Err(MetadataError::Invalid(reason.to_owned()).into());
         }
         let (client, secret) = self.checked(registration, method, now)?;
         let access_token = random::token();
@@ -161,13 +153,10 @@ impl Registrations {
         registration: Registration,
         method: AuthMethod,
         now: Timestamp,
-    ) -> Result<(Client, Option<Secret>), Error> {
+    ) -> Result<(Client, Option<Secret>), MetadataError> {
         let (client, secret) = registration
             .into_client(&self.issuer, now)
-            .map_err(|error| match error {
-                clients::Error::Database(error) => error.into(),
-                invalid => Error::InvalidMetadata(invalid.to_string()),
-            })?;
+            .map_err(|flaw| MetadataError::Invalid(flaw.reason))?;
         let client = Client {
             origin: ClientOrigin::Registration,
             token_endpoint_auth_method: Some(method.as_str().to_owned()),

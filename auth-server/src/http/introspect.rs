@@ -45,7 +45,7 @@ pub(crate) async fn introspect(
     }: ClientRequest<PresentedTokenRequest>,
 ) -> Result<Response, TokenFailure> {
     let grants = &app.grants;
-    grants.documents.check_usable(&client, context.now).await?;
+    grants.check_document(&client, context.now).await?;
     let introspection = grants.introspect(&client, request.token()?, context.now).await?;
     let is_signed = prefers_to_json(&headers, SIGNED);
     // A process whose clock differs signs nothing, and cannot know that a token has not expired.

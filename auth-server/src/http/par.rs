@@ -55,7 +55,7 @@ pub(crate) async fn push(
         request,
     }: ClientRequest<AuthorizationRequest>,
 ) -> Result<impl IntoResponse, TokenFailure> {
-    app.grants.documents.check_usable(&client, context.now).await?;
+    app.grants.check_document(&client, context.now).await?;
     let proof = dpop::proof(&headers).map_err(TokenError::from)?;
     let proof = app.grants.accept_proof("/par", proof, context.now).await?;
     let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();

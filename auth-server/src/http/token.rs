@@ -111,7 +111,7 @@ async fn grant(
     key: Option<&str>,
     context: &RequestContext,
 ) -> Result<TokenResponse, TokenError> {
-    grants.documents.check_usable(client, context.now).await?;
+    grants.check_document(client, context.now).await?;
     grants.check_resource(&request.resource)?;
     let is_service = client.kind == ClientType::Service;
     let (figure, tokens) = match request.grant_type.as_str() {

@@ -15,7 +15,6 @@ pub use error::DocumentError;
 pub use hosts::DocumentHosts;
 
 use crate::flows;
-use crate::token_error::TokenError;
 use audit::revocation::RevocationMirror;
 use fetcher::Fetcher;
 use fetches::{Fetches, Turn};
@@ -229,31 +228,14 @@ impl Documents {
         Ok(())
     }
 
-    /// Fails if a client is described by a document that is no longer accepted, or that was last fetched over
-    /// seven days ago.
-    pub async fn check_usable(&self, client: &Client, now: Timestamp) -> Result<(), TokenError> {
-        if !self.accepts(client) {
-            return Err(TokenError::InvalidClient);
-        }
-        match self.is_current(client, now).await? {
-            true => Ok(()),
-            false => Err(TokenError::OutdatedDocument),
-        }
-    }
-
-    /// Returns whether [`check_usable`](Self::check_usable) succeeds.
-    pub(crate) async fn is_usable(&self, client: &Client, now: Timestamp) -> Result<bool, db::Error> {
-        Ok(self.accepts(client) && self.is_current(client, now).await?)
-    }
-
     /// Returns whether the setting accepts the document of a client; true for a client without one.
-    fn accepts(&self, client: &Client) -> bool {
+    pub(crate) fn accepts(&self, client: &Client) -> bool {
         !client.has_document() || matches!(self.url_of(&client.id), Some(Ok(_)))
     }
 
     /// Returns whether the document of a client was fetched in the last seven days; true for a client without
     /// one.
-    async fn is_current(&self, client: &Client, now: Timestamp) -> Result<bool, db::Error> {
+    pub(crate) async fn is_current(&self, client: &Client, now: Timestamp) -> Result<bool, db::Error> {
         if !client.has_document() {
             return Ok(true);
         }

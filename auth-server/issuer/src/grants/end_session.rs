@@ -87,7 +87,7 @@ impl Grants {
         let Some(client) = client else {
             return Err(unknown);
         };
-        if !self.documents.is_usable(&client, now).await? {
+        if !(self.documents.accepts(&client) && self.documents.is_current(&client, now).await?) {
             return Err(unknown);
         }
         let mut registered = client.post_logout_redirect_uris.iter();

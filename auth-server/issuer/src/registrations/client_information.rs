@@ -1,6 +1,6 @@
 //! The description of a registered client for the client itself.
 
-use super::metadata::{AuthMethod, CLIENT_CREDENTIALS, CODE_GRANTS};
+use crate::clients::metadata::{AuthMethod, CLIENT_CREDENTIALS, CODE_GRANTS};
 use foundation::scope::Scope;
 use foundation::secret::Secret;
 use identity::grants::clients::{Client, ClientType};

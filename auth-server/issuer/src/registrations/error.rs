@@ -1,5 +1,6 @@
 //! The errors of registrations.
 
+use crate::clients::MetadataError;
 use foundation::duration;
 use std::time::Duration;
 use storage::{db, redis};
@@ -14,15 +15,9 @@ pub enum Error {
     /// An administrator has disabled the client.
     #[error("an administrator has disabled this client")]
     Disabled,
-    /// A redirect URI is not acceptable (RFC 7591 §3.2.2).
-    #[error("{0}")]
-    InvalidRedirectUri(String),
-    /// A member of the metadata is not acceptable (RFC 7591 §3.2.2).
-    #[error("{0}")]
-    InvalidMetadata(String),
-    /// The metadata have a software statement, and no party is trusted to sign them (RFC 7591 §2.3).
-    #[error("this issuer accepts no software statements: send the metadata without it")]
-    UnapprovedStatement,
+    /// The metadata are not acceptable.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
     /// Too many clients registered themselves from one network, or in all.
     #[error("{reason}; try again in {}", duration::in_words(*.retry_after))]
     Limited {

@@ -1,8 +1,7 @@
 //! The management of a registration by its client (RFC 7592), with the registration access token.
 
-use super::metadata::ClientMetadata;
 use super::{ClientInformation, Error, Registrations};
-use crate::clients::end_tokens;
+use crate::clients::{ClientMetadata, MetadataError, end_tokens};
 use audit::events::{Event, EventName};
 use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
@@ -96,9 +95,9 @@ fn admit(client: Option<Client>, token: &Secret, now: Timestamp) -> Result<Clien
 
 /// Returns the present client with the metadata of the next one. Fails if the next one is of another type, or
 /// has credentials of another kind.
-fn merge(present: &Client, next: Client, now: Timestamp) -> Result<Client, Error> {
+fn merge(present: &Client, next: Client, now: Timestamp) -> Result<Client, MetadataError> {
     if (next.kind, next.has_keys()) != (present.kind, present.has_keys()) {
-        return Err(Error::InvalidMetadata(format!(
+        return Err(MetadataError::Invalid(format!(
             "these metadata are those of a client of the type {} {} keys, and this client is of the type {} {} keys: \
              register another client",
             next.kind.as_str(),

@@ -67,8 +67,7 @@ async fn preview(
     let Some(client) = client.filter(|client| !client.has_expired(context.now)) else {
         return Ok(Err(text::of("token-preview-no-client")));
     };
-    let documents = &app.grants.documents;
-    if documents.check_usable(&client, context.now).await.is_err() {
+    if app.grants.check_document(&client, context.now).await.is_err() {
         return Ok(Err(text::of("token-preview-outdated")));
     }
     let scope = match scope_of_request(&client, &query.scope) {

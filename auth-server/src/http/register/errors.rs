@@ -6,6 +6,7 @@ use axum::Json;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use foundation::context::RequestContext;
+use issuer::clients::MetadataError;
 use issuer::registrations::Error as RegistrationError;
 use std::collections::BTreeMap;
 use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
@@ -17,11 +18,12 @@ pub(super) struct MetadataErrors;
 
 /// Returns the response to a registration, or a change of one, that failed.
 pub(super) fn respond(error: RegistrationError, context: &RequestContext) -> Response {
-    let Some(code) = metadata_code(&error) else {
-        return error_response(error).into_response();
+    let error = match error {
+        RegistrationError::Metadata(error) => error,
+        other => return error_response(other).into_response(),
     };
     let body = Body {
-        error: code,
+        error: code(&error),
         error_description: &error.to_string(),
         correlation_id: &context.trace_id,
     };
@@ -44,21 +46,18 @@ pub(super) fn error_response(error: RegistrationError) -> Error {
         .retry_after(retry_after),
         RegistrationError::StoreUnavailable(error) => error.into(),
         RegistrationError::Database(error) => error.into(),
-        RegistrationError::InvalidRedirectUri(_)
-        | RegistrationError::InvalidMetadata(_)
-        | RegistrationError::UnapprovedStatement => {
+        RegistrationError::Metadata(error) => {
             Error::new(Code::ValidationFailed, error.to_string()).status(StatusCode::BAD_REQUEST)
         }
     }
 }
 
-/// Returns the error code of RFC 7591 §3.2.2; `None` for an error that is not about the metadata.
-const fn metadata_code(error: &RegistrationError) -> Option<&'static str> {
+/// Returns the error code of RFC 7591 §3.2.2.
+const fn code(error: &MetadataError) -> &'static str {
     match error {
-        RegistrationError::InvalidRedirectUri(_) => Some("invalid_redirect_uri"),
-        RegistrationError::InvalidMetadata(_) => Some("invalid_client_metadata"),
-        RegistrationError::UnapprovedStatement => Some("unapproved_software_statement"),
-        _ => None,
+        MetadataError::InvalidRedirectUri(_) => "invalid_redirect_uri",
+        MetadataError::Invalid(_) => "invalid_client_metadata",
+        MetadataError::UnapprovedStatement => "unapproved_software_statement",
     }
 }
 
@@ -71,13 +70,13 @@ impl IntoResponses for MetadataErrors {
             .content("application/json", content)
             .build();
         let examples = [
-            RegistrationError::InvalidRedirectUri("a client has 1 to 20 redirect URIs".to_owned()),
-            RegistrationError::InvalidMetadata("application_type must be web or native".to_owned()),
-            RegistrationError::UnapprovedStatement,
+            MetadataError::InvalidRedirectUri("a client has 1 to 20 redirect URIs".to_owned()),
+            MetadataError::Invalid("application_type must be web or native".to_owned()),
+            MetadataError::UnapprovedStatement,
         ];
         for error in examples {
             let body = Body {
-                error: metadata_code(&error).unwrap_or_default(),
+                error: code(&error),
                 error_description: &error.to_string(),
                 correlation_id: "4bf92f3577b34da6a3ce929d0e0e4736",
             };

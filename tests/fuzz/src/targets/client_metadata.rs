@@ -5,7 +5,8 @@ use crate::harness::{ISSUER, empty_database, wait};
 use audit::events::EventRecorder;
 use audit::revocation::RevocationMirror;
 use foundation::context::RequestContext;
-use issuer::registrations::{ClientMetadata, ClientRegistration, Error, Registrations};
+use issuer::clients::ClientMetadata;
+use issuer::registrations::{ClientRegistration, Error, Registrations};
 use serde_json::Value;
 use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;
@@ -48,7 +49,7 @@ fn is_accepted(input: &[u8]) -> bool {
         let context = RequestContext::without_request();
         match registrations.register(input, None, &context).await {
             Err(Error::Database(_)) => true,
-            Err(Error::InvalidMetadata(_) | Error::InvalidRedirectUri(_) | Error::UnapprovedStatement) => false,
+            Err(Error::Metadata(_)) => false,
             other => unreachable!("{:?}", other.err()),
         }
     })

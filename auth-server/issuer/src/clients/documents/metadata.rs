@@ -2,8 +2,8 @@
 //! itself, with the restrictions of draft-ietf-oauth-client-id-metadata-document-02 §4.
 
 use super::ClientIdUrl;
+use crate::clients::metadata::{ClientMetadata, UNUSED_LIFETIME};
 use crate::clients::rules;
-use crate::registrations::{ClientMetadata, UNUSED_LIFETIME};
 use foundation::clock::Timestamp;
 use foundation::json;
 use identity::grants::clients::{Client, ClientOrigin, ClientType};

@@ -4,17 +4,19 @@
 mod mapping;
 mod members;
 
-use super::Error;
 use foundation::clock::Timestamp;
 use identity::grants::clients::Client;
 use members::Members;
 use serde_json::Value;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 /// The grant type of services.
-pub(super) const CLIENT_CREDENTIALS: &str = "client_credentials";
+pub(crate) const CLIENT_CREDENTIALS: &str = "client_credentials";
 /// The grant types of all other clients.
-pub(super) const CODE_GRANTS: [&str; 2] = ["authorization_code", "refresh_token"];
+pub(crate) const CODE_GRANTS: [&str; 2] = ["authorization_code", "refresh_token"];
+/// The time within which a client that no administrator registered must get its first code or token.
+pub(crate) const UNUSED_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 
 /// The metadata that a client asks for. Members that this issuer does not know are ignored, as are grant
 /// types and scopes.
@@ -73,6 +75,27 @@ pub struct ClientMetadata {
     pub client_secret: Option<String>,
 }
 
+/// The reason why metadata are not acceptable (RFC 7591 §3.2.2). The messages address the developer of the
+/// client.
+#[derive(Debug, thiserror::Error)]
+pub enum MetadataError {
+    /// A redirect URI is not acceptable.
+    #[error("{0}")]
+    InvalidRedirectUri(String),
+    /// Another member is not acceptable.
+    #[error("{0}")]
+    Invalid(String),
+    /// The metadata have a software statement, and no party is trusted to sign them (RFC 7591 §2.3).
+    #[error("this issuer accepts no software statements: send the metadata without it")]
+    UnapprovedStatement,
+}
+
+impl From<String> for MetadataError {
+    fn from(reason: String) -> Self {
+        Self::Invalid(reason)
+    }
+}
+
 /// The value of `token_endpoint_auth_method`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AuthMethod {
@@ -91,7 +114,7 @@ impl AuthMethod {
     ];
 
     /// Returns a method by which the client can authenticate.
-    pub(super) const fn of(client: &Client) -> Self {
+    pub(crate) const fn of(client: &Client) -> Self {
         match (client.kind.is_confidential(), client.has_keys()) {
             (false, _) => Self::None,
             (true, true) => Self::PrivateKeyJwt,
@@ -99,7 +122,7 @@ impl AuthMethod {
         }
     }
 
-    pub(super) const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::ClientSecretBasic => "client_secret_basic",
@@ -110,15 +133,15 @@ impl AuthMethod {
 }
 
 impl ClientMetadata {
-    /// Parses a JSON object. Fails with [`Error::InvalidMetadata`] if it is none or names a member twice, or
-    /// if a member has another type, and with [`Error::UnapprovedStatement`] if it has a software statement.
-    /// `null` and an empty text or list count as absent.
-    pub fn parse(text: &[u8]) -> Result<Self, Error> {
-        let mut members = Members::read(text).map_err(Error::InvalidMetadata)?;
+    /// Parses a JSON object. Fails with [`MetadataError::Invalid`] if it is none or names a member twice, or
+    /// if a member has another type, and with [`MetadataError::UnapprovedStatement`] if it has a software
+    /// statement. `null` and an empty text or list count as absent.
+    pub fn parse(text: &[u8]) -> Result<Self, MetadataError> {
+        let mut members = Members::read(text)?;
         if members.has("software_statement") {
-            return Err(Error::UnapprovedStatement);
+            return Err(MetadataError::UnapprovedStatement);
         }
-        Self::read(&mut members).map_err(Error::InvalidMetadata)
+        Ok(Self::read(&mut members)?)
     }
 
     fn read(members: &mut Members) -> Result<Self, String> {
@@ -144,18 +167,18 @@ impl ClientMetadata {
 
     /// Returns the secret in a change of the client. Fails if the change is not for this client, or its
     /// secret another one (RFC 7592 §2.2).
-    pub(super) fn check_identity(&self, client: &Client, now: Timestamp) -> Result<Option<String>, Error> {
+    pub(crate) fn check_identity(
+        &self,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<Option<String>, MetadataError> {
         if self.client_id.as_deref() != Some(&client.id) {
-            return Err(Error::InvalidMetadata(
-                "client_id must be that of the registration".to_owned(),
-            ));
+            return Err("client_id must be that of the registration".to_owned().into());
         }
         let is_valid = |secret: &String| client.secrets.find_valid(secret, now).is_some();
         match self.client_secret.as_ref().is_none_or(is_valid) {
             true => Ok(self.client_secret.clone()),
-            false => Err(Error::InvalidMetadata(
-                "client_secret is not a secret of the client".to_owned(),
-            )),
+            false => Err("client_secret is not a secret of the client".to_owned().into()),
         }
     }
 }

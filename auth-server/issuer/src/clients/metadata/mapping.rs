@@ -1,8 +1,7 @@
 //! The mapping of metadata to the types of clients that this issuer has, and to their rules.
 
-use super::{AuthMethod, CLIENT_CREDENTIALS, CODE_GRANTS, ClientMetadata};
+use super::{AuthMethod, CLIENT_CREDENTIALS, CODE_GRANTS, ClientMetadata, MetadataError};
 use crate::clients::{Registration, check_redirect_uris};
-use crate::registrations::Error;
 use foundation::scope::Scope;
 use http_client::{ForeignUrl, Guard};
 use identity::grants::clients::ClientType;
@@ -20,24 +19,23 @@ impl ClientMetadata {
         self,
         id: String,
         issuer: &str,
-    ) -> Result<(Registration, AuthMethod), Error> {
-        let method = self.auth_method().map_err(Error::InvalidMetadata)?;
-        let kind = self.client_type(method).map_err(Error::InvalidMetadata)?;
+    ) -> Result<(Registration, AuthMethod), MetadataError> {
+        let method = self.auth_method()?;
+        let kind = self.client_type(method)?;
         let redirect_uris = self.redirect_uris.clone().unwrap_or_default();
         if kind != ClientType::Service {
             let checked = check_redirect_uris(&redirect_uris, kind, false);
-            checked.map_err(|flaw| Error::InvalidRedirectUri(flaw.reason))?;
+            checked.map_err(|flaw| MetadataError::InvalidRedirectUri(flaw.reason))?;
         }
-        let registration = self.registration(id, kind, redirect_uris, issuer);
-        let registration = registration.map_err(Error::InvalidMetadata)?;
+        let registration = self.registration(id, kind, redirect_uris, issuer)?;
         match (
             method,
             registration.jwks.is_some() || registration.jwks_uri.is_some(),
         ) {
             (AuthMethod::PrivateKeyJwt, true) => Ok((registration, method)),
-            (AuthMethod::PrivateKeyJwt, false) => Err(Error::InvalidMetadata(
-                "private_key_jwt needs jwks or jwks_uri".to_owned(),
-            )),
+            (AuthMethod::PrivateKeyJwt, false) => {
+                Err("private_key_jwt needs jwks or jwks_uri".to_owned().into())
+            }
             // Keys for other purposes, which this issuer does not have, would replace the secret.
             _ => Ok((
                 Registration {
@@ -173,7 +171,7 @@ mod tests {
 
     const ISSUER: &str = "https://issuer.test";
 
-    fn map(metadata: &Value) -> Result<(Registration, AuthMethod), Error> {
+    fn map(metadata: &Value) -> Result<(Registration, AuthMethod), MetadataError> {
         let metadata = ClientMetadata::parse(metadata.to_string().as_bytes())?;
         metadata.into_registration("id".to_owned(), ISSUER)
     }
@@ -234,7 +232,7 @@ mod tests {
         metadata["token_endpoint_auth_method"] = json!("private_key_jwt");
         assert_eq!(map(&metadata).unwrap().0.jwks, Some(jwks));
         metadata["jwks"] = json!(null);
-        assert!(matches!(map(&metadata), Err(Error::InvalidMetadata(_))));
+        assert!(matches!(map(&metadata), Err(MetadataError::Invalid(_))));
     }
 
     #[test]
