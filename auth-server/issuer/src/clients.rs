@@ -161,13 +161,8 @@ pub async fn register(
     Ok((client, secret))
 }
 
-/// Returns whether `redirect_uri` matches a registered one; the port of `localhost` or of a loopback address
-/// may differ.
-pub(crate) fn may_redirect_to(client: &Client, redirect_uri: &str) -> bool {
-    registered_redirect_uri(client, redirect_uri).is_some()
-}
-
-/// Returns the registered redirect URI that `redirect_uri` matches.
+/// Returns the registered redirect URI that `redirect_uri` matches; the port of `localhost` or of a loopback
+/// address may differ.
 pub(crate) fn registered_redirect_uri<'a>(client: &'a Client, redirect_uri: &str) -> Option<&'a str> {
     let mut registered = client.redirect_uris.iter().map(String::as_str);
     registered.find(|registered| redirect_uris::matches(registered, redirect_uri))

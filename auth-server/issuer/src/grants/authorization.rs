@@ -6,7 +6,7 @@ mod response;
 
 use super::authorization_error::AuthorizationError;
 use super::interaction::{Demands, Interaction, MissingInteraction};
-use super::oxide::{self, RequestError};
+use super::oxide::BoundRequest;
 use super::{AuthorizationRequest, Grants, ONE_RESOURCE};
 use crate::codes::{self, NewCode};
 use crate::flows::Flow;
@@ -78,28 +78,20 @@ impl Grants {
                 "This application is a service, which does not sign users in.",
             ));
         }
-        let no_redirect_uri =
-            || page("The redirect_uri is missing, or the application has not registered it.");
         // Any other repeated parameter is reported to the client.
-        if params.repeats("client_id") || params.repeats("redirect_uri") {
-            return Err(no_redirect_uri());
-        }
-        let reject = |error, description| self.reject(&request, error, description);
-        let flaw = params.flaw().filter(|flaw| *flaw == REPEATED);
-        let validated = oxide::validate(&request, flaw, &client);
-        if matches!(validated, Err(RequestError::RedirectUri)) {
-            return Err(no_redirect_uri());
-        }
+        let repeats = params.repeats("client_id") || params.repeats("redirect_uri");
+        let bound = BoundRequest::new(&request, &client).filter(|_| !repeats);
+        let bound = bound
+            .ok_or_else(|| page("The redirect_uri is missing, or the application has not registered it."))?;
         // No error can be reported to the client either, because it must have the state.
         check_return_length(&self.redirect(&request, &[])).map_err(page)?;
+        let reject = |error, description| self.reject(&request, error, description);
         // Before the other errors, which the parameters inside a request object may have avoided.
         if let Some(error) = request.unsupported_parameter() {
             return Err(reject(error, "send the parameters of the request in its query"));
         }
-        let (scope, code_challenge) = validated.map_err(|error| match error {
-            RequestError::RedirectUri => no_redirect_uri(),
-            RequestError::Response { error, description } => reject(error, description),
-        })?;
+        let checked = bound.check(params.flaw().filter(|flaw| *flaw == REPEATED));
+        let (scope, code_challenge) = checked.map_err(|(error, description)| reject(error, description))?;
         if !self.issues_tokens_for(&request.resource) {
             return Err(reject("invalid_target", ONE_RESOURCE));
         }

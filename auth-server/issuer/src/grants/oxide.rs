@@ -5,5 +5,5 @@
 mod authorization;
 mod code_exchange;
 
-pub(super) use authorization::{RequestError, validate};
+pub(super) use authorization::BoundRequest;
 pub(super) use code_exchange::CodeExchange;
