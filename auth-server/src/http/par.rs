@@ -1,6 +1,6 @@
 //! `POST /par` (RFC 9126 §2).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure, accept_proof};
 use super::token_errors::PushErrorResponses;
 use crate::app::App;
 use axum::Json;
@@ -9,9 +9,8 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::IntoResponse;
 use issuer::grants::{AuthorizationRequest, PushedRequest};
-use issuer::token_error::TokenError;
 use web::openapi::error_responses::code;
-use web::{Context, Error, dpop};
+use web::{Context, Error};
 
 /// Rejects with 404, before the body is read, if pushed requests are turned off.
 pub(crate) struct PushedRequestsOn;
@@ -56,10 +55,7 @@ pub(crate) async fn push(
     }: ClientRequest<AuthorizationRequest>,
 ) -> Result<impl IntoResponse, TokenFailure> {
     app.grants.check_document(&client, context.now).await?;
-    let proof = dpop::proof(&headers).map_err(TokenError::from)?;
-    let proof = app.grants.accept_proof("/par", proof, context.now).await?;
-    let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
+    let (key, next_nonce) = accept_proof(&app.grants, "/par", &headers, context.now).await?;
     let pushed = app.grants.push(&client, request, key, context.now).await?;
-    let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
     Ok((StatusCode::CREATED, next_nonce, NO_STORE, Json(pushed)))
 }

@@ -1,6 +1,6 @@
 //! `POST /token` (RFC 6749 §3.2).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure, accept_proof};
 use super::refresh_cookie;
 use super::token_errors::TokenErrorResponses;
 use crate::app::App;
@@ -14,7 +14,7 @@ use identity::grants::clients::{Client, ClientType};
 use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
 use web::openapi::error_responses::code;
-use web::{Context, Policy, dpop};
+use web::{Context, Policy};
 
 /// Exchange a code, a refresh token, a device code or a service's credentials
 ///
@@ -54,12 +54,10 @@ pub(crate) async fn token(
     if client.refresh_cookie {
         read_cookie(&mut request, &client, &headers, &app.policy)?;
     }
-    let proof = dpop::proof(&headers).map_err(TokenError::from)?;
-    let proof = grants.accept_proof("/token", proof, context.now).await?;
-    if proof.is_none() && client.dpop_bound_access_tokens {
+    let (key, next_nonce) = accept_proof(grants, "/token", &headers, context.now).await?;
+    if key.is_none() && client.dpop_bound_access_tokens {
         return Err(TokenError::MissingProof.into());
     }
-    let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
     let replaced = match client.refresh_cookie && request.grant_type != "refresh_token" {
         true => refresh_cookie::find(&client, &headers),
         false => None,
@@ -74,7 +72,6 @@ pub(crate) async fn token(
         false => None,
     };
     let cookie = cookie.map(|cookie| [(header::SET_COOKIE, cookie)]);
-    let next_nonce = next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)]);
     Ok((cookie, next_nonce, NO_STORE, Json(tokens)))
 }
 
