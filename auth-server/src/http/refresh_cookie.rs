@@ -3,11 +3,11 @@
 //! anti-forgery token.
 
 use super::client_request::TokenFailure;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use foundation::secret::Secret;
 use identity::grants::clients::Client;
 use identity::grants::origins;
-use issuer::grants::TokenResponse;
+use issuer::grants::{TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
 use std::time::Duration;
 use web::csrf::Mismatch;
@@ -16,6 +16,35 @@ use web::{Policy, cookies, csrf};
 
 /// The path of the token endpoint, below which revocation with the cookie is.
 const PATH: &str = "/token";
+
+/// Completes the token request of a client that has its refresh token in a cookie: a refresh gets the token
+/// from there. Returns the token that the response to another grant replaces. Fails if the request has the
+/// token as a parameter or, for a refresh, in no cookie, and if it may be forged. No effect on other clients.
+pub(super) fn prepare(
+    request: &mut TokenRequest,
+    client: &Client,
+    headers: &HeaderMap,
+    policy: &Policy,
+) -> Result<Option<Secret>, TokenFailure> {
+    if !client.refresh_cookie {
+        return Ok(None);
+    }
+    if request.refresh_token.is_some() {
+        return Err(TokenError::InvalidRequest(
+            "this client sends its refresh token in its cookie, and not as a parameter".to_owned(),
+        )
+        .into());
+    }
+    if request.grant_type != "refresh_token" {
+        check_origin(client, headers, policy)?;
+        return Ok(find(client, headers));
+    }
+    let token = read(client, headers, policy)?.ok_or(TokenError::InvalidGrant(
+        "the browser sent no cookie with a refresh token of this client: sign the user in",
+    ))?;
+    request.refresh_token = Some(token.expose().to_owned());
+    Ok(None)
+}
 
 /// Returns what [`find`] does. Fails if the anti-forgery token is missing or wrong, or if the request comes
 /// from another origin than the client's.
@@ -30,27 +59,28 @@ pub(super) fn read(
 }
 
 /// Returns the refresh token in the client's cookie; `None` if the cookie is missing or repeated.
-pub(super) fn find(client: &Client, headers: &HeaderMap) -> Option<Secret> {
+fn find(client: &Client, headers: &HeaderMap) -> Option<Secret> {
     cookies::single(headers, &name(client)).map(Secret::new)
 }
 
 /// Fails if a browser sent the request from another origin than the client's. Otherwise any page could make
 /// the browser exchange a code of its own, and so sign the user in to another account.
-pub(super) fn check_origin(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
+fn check_origin(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
     csrf::check_origin(headers, |origin| {
         policy.trusts_origin(origin) || origins::of_client(client).any(|own| own == origin)
     })
 }
 
-/// Moves the refresh token of a response into a `Set-Cookie` value. The browser keeps the cookie for the time
-/// `max_age`.
+/// Moves the refresh token of a response into the client's cookie, if it has one, which the browser keeps
+/// for the time `max_age`.
 pub(super) fn move_from(
     tokens: &mut TokenResponse,
     client: &Client,
     max_age: Duration,
-) -> Option<HeaderValue> {
-    let token = tokens.refresh_token.take()?;
-    Some(cookies::set_strict(&name(client), &token, PATH, max_age))
+) -> Option<[(HeaderName, HeaderValue); 1]> {
+    let token = tokens.refresh_token.take_if(|_| client.refresh_cookie)?;
+    let cookie = cookies::set_strict(&name(client), &token, PATH, max_age);
+    Some([(header::SET_COOKIE, cookie)])
 }
 
 /// Returns the `Set-Cookie` value that removes the client's cookie.

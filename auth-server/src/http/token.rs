@@ -7,14 +7,13 @@ use crate::app::App;
 use audit::figures::{COUNTERS, Figure};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
 use foundation::context::RequestContext;
 use identity::grants::clients::{Client, ClientType};
 use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
+use web::Context;
 use web::openapi::error_responses::code;
-use web::{Context, Policy};
 
 /// Exchange a code, a refresh token, a device code or a service's credentials
 ///
@@ -51,52 +50,18 @@ pub(crate) async fn token(
     }: ClientRequest<TokenRequest>,
 ) -> Result<impl IntoResponse, TokenFailure> {
     let grants = &app.grants;
-    if client.refresh_cookie {
-        read_cookie(&mut request, &client, &headers, &app.policy)?;
-    }
+    let replaced = refresh_cookie::prepare(&mut request, &client, &headers, &app.policy)?;
     let (key, next_nonce) = accept_proof(grants, "/token", &headers, context.now).await?;
     if key.is_none() && client.dpop_bound_access_tokens {
         return Err(TokenError::MissingProof.into());
     }
-    let replaced = match client.refresh_cookie && request.grant_type != "refresh_token" {
-        true => refresh_cookie::find(&client, &headers),
-        false => None,
-    };
     let granted = grant(grants, &client, request, key.as_deref(), &context).await;
     let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, &client))?;
     if let Some(replaced) = replaced {
         grants.record_replaced(&client, replaced.expose(), &context).await;
     }
-    let cookie = match client.refresh_cookie {
-        true => refresh_cookie::move_from(&mut tokens, &client, grants.lifetimes.refresh.idle),
-        false => None,
-    };
-    let cookie = cookie.map(|cookie| [(header::SET_COOKIE, cookie)]);
+    let cookie = refresh_cookie::move_from(&mut tokens, &client, grants.lifetimes.refresh.idle);
     Ok((cookie, next_nonce, NO_STORE, Json(tokens)))
-}
-
-/// Completes a token request of a client that has its refresh token in a cookie.
-fn read_cookie(
-    request: &mut TokenRequest,
-    client: &Client,
-    headers: &HeaderMap,
-    policy: &Policy,
-) -> Result<(), TokenFailure> {
-    if request.refresh_token.is_some() {
-        return Err(TokenError::InvalidRequest(
-            "this client sends its refresh token in its cookie, and not as a parameter".to_owned(),
-        )
-        .into());
-    }
-    if request.grant_type != "refresh_token" {
-        return Ok(refresh_cookie::check_origin(client, headers, policy)?);
-    }
-    let token = refresh_cookie::read(client, headers, policy)?;
-    let token = token.ok_or(TokenError::InvalidGrant(
-        "the browser sent no cookie with a refresh token of this client: sign the user in",
-    ))?;
-    request.refresh_token = Some(token.expose().to_owned());
-    Ok(())
 }
 
 /// Runs the grant that a token request names. The tokens are bound to the key with the thumbprint `key`, if
