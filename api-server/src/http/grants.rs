@@ -2,6 +2,7 @@
 
 use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
+use audit::revocation::RevokingTx;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -52,7 +53,7 @@ pub(crate) async fn withdraw(
     Context(context): Context,
 ) -> Result<StatusCode, ApiError> {
     let client_id = client_id.or_not_found()?;
-    let tx = identity.db.begin().await?;
+    let tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     match consents::revoke(tx, &identity, session.user.id, client_id.as_ref(), &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found().into()),

@@ -3,6 +3,7 @@
 use super::session::signed_out;
 use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
+use audit::revocation::RevokingTx;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -52,12 +53,12 @@ pub(crate) async fn end_others(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<StatusCode, ApiError> {
-    let mut tx = identity.db.begin().await?;
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     // Of several sessions that end each other at the same time, one is kept.
     if !session.authority().lock_session(&mut tx, context.now).await? {
         return Err(login::Error::SignedOut.into());
     }
-    sessions::revoke_others(tx, &identity.revocations, &session, &context).await?;
+    sessions::revoke_others(tx, &session, &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -78,8 +79,8 @@ pub(crate) async fn end(
     Context(context): Context,
 ) -> Result<Response, ApiError> {
     let id = id.or_not_found()?.get();
-    let tx = identity.db.begin().await?;
-    if !sessions::revoke_own(tx, &identity.revocations, &session, id, &context).await? {
+    let tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
+    if !sessions::revoke_own(tx, &session, id, &context).await? {
         return Err(Error::not_found().into());
     }
     Ok(match id == session.id {

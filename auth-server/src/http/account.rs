@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::pages::{self, FormState, Notice, Parts, text};
 use crate::paths;
 use audit::events::list::{self, Filter, SecurityEvent};
+use audit::revocation::RevokingTx;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse as _, Response};
@@ -29,7 +30,7 @@ use identity::users::account::{self, Account};
 use identity::{Identity, email_verifications};
 use resources::export::{self as file, Export};
 use std::cmp::Reverse;
-use storage::db::{self, Tx};
+use storage::db;
 use web::{Context, cookies};
 
 /// The number of events from which the page takes those that mean something to users.
@@ -151,7 +152,7 @@ pub(crate) async fn end_session(
     let session = require_session(session, None, false)?;
     if let Ok(id) = fields.session.parse().map(Id::get) {
         let tx = begin(&identity, &session, &context).await?;
-        sessions::revoke_own(tx, &identity.revocations, &session, id, &context).await?;
+        sessions::revoke_own(tx, &session, id, &context).await?;
         if id == session.id {
             let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
             return Ok((cookie, see_other(paths::SIGN_IN)).into_response());
@@ -181,7 +182,7 @@ pub(crate) async fn end_other_sessions(
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
     let tx = begin(&identity, &session, &context).await?;
-    sessions::revoke_others(tx, &identity.revocations, &session, &context).await?;
+    sessions::revoke_others(tx, &session, &context).await?;
     Ok(see_other_after(Notice::OtherSessionsEnded, paths::ACCOUNT))
 }
 
@@ -240,8 +241,12 @@ pub(crate) async fn export(
 /// Begins the transaction of a change in this session, which cannot end before the transaction does. Fails
 /// with a redirect to the sign-in page if the session has ended meanwhile: the user may have ended it because
 /// somebody else was using it.
-async fn begin(identity: &Identity, session: &Session, context: &RequestContext) -> Result<Tx, FlowError> {
-    let mut tx = identity.db.begin().await?;
+async fn begin(
+    identity: &Identity,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<RevokingTx, FlowError> {
+    let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
     match session.authority().lock_session(&mut tx, context.now).await? {
         true => Ok(tx),
         false => Err(FlowError::Response(see_other(paths::SIGN_IN))),

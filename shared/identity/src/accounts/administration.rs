@@ -239,17 +239,9 @@ pub async fn end_session_of(
     id: i64,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let tx = begin_change_of(db, user_id, context).await?;
-    match sessions::revoke(
-        tx,
-        revocations,
-        user_id,
-        id,
-        EndReason::SignedOutByAdministrator,
-        context,
-    )
-    .await?
-    {
+    let tx = RevokingTx::new(begin_change_of(db, user_id, context).await?, revocations);
+    let reason = EndReason::SignedOutByAdministrator;
+    match sessions::revoke(tx, user_id, id, reason, context).await? {
         true => Ok(()),
         false => Err(Error::NotFound),
     }
@@ -258,7 +250,7 @@ pub async fn end_session_of(
 /// Revokes the consent with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is
 /// none.
 pub async fn revoke_consent(identity: &Identity, id: &str, context: &RequestContext) -> Result<(), Error> {
-    let tx = begin(&identity.db, context).await?;
+    let tx = RevokingTx::new(begin(&identity.db, context).await?, &identity.revocations);
     match consents::revoke_by_id(tx, identity, id, context).await? {
         true => Ok(()),
         false => Err(Error::NotFound),
@@ -274,6 +266,7 @@ pub async fn revoke_consent_of(
     context: &RequestContext,
 ) -> Result<(), Error> {
     let tx = begin_change_of(&identity.db, user_id, context).await?;
+    let tx = RevokingTx::new(tx, &identity.revocations);
     match consents::revoke(tx, identity, user_id, client_id, context).await? {
         true => Ok(()),
         false => Err(Error::NotFound),

@@ -162,7 +162,7 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
 /// Revokes a user's consent to a client, with the families that it began, in a transaction that this function
 /// commits. Returns whether there was a consent.
 pub async fn revoke(
-    mut tx: Tx,
+    mut tx: RevokingTx,
     identity: &Identity,
     user_id: i64,
     client_id: &str,
@@ -176,7 +176,7 @@ pub async fn revoke(
 /// this function commits. Authorization codes of the consent can no longer be exchanged. Returns whether
 /// there was a consent.
 pub(crate) async fn revoke_by_id(
-    mut tx: Tx,
+    mut tx: RevokingTx,
     identity: &Identity,
     id: &str,
     context: &RequestContext,
@@ -188,7 +188,7 @@ pub(crate) async fn revoke_by_id(
 /// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns
 /// whether there was a consent.
 async fn end_access(
-    tx: Tx,
+    mut tx: RevokingTx,
     identity: &Identity,
     deleted: Option<(i64, String)>,
     context: &RequestContext,
@@ -196,7 +196,6 @@ async fn end_access(
     let Some((user_id, client_id)) = deleted else {
         return Ok(false);
     };
-    let mut tx = RevokingTx::new(tx, &identity.revocations);
     let selection = Selection::OfUserAndClient(user_id, &client_id);
     refresh_families::revoke(&mut tx, selection, EndReason::ConsentWithdrawn, context).await?;
     let event = Event::success(EventName::ConsentRevoked).user(user_id);

@@ -6,7 +6,7 @@ use crate::end_reason::EndReason;
 use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
 use audit::events::{Event, EventName};
-use audit::revocation::{RevocationMirror, RevokingTx};
+use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -122,14 +122,12 @@ pub(super) async fn end_others(
 /// refresh families of first-party clients that were created in it. Returns whether the user has a session
 /// with this id.
 pub async fn revoke(
-    tx: Tx,
-    revocations: &RevocationMirror,
+    mut tx: RevokingTx,
     user_id: i64,
     id: i64,
     reason: EndReason,
     context: &RequestContext,
 ) -> Result<bool, Error> {
-    let mut tx = RevokingTx::new(tx, revocations);
     if !end_one(&mut tx, user_id, id, reason, context).await? {
         return Ok(false);
     }
@@ -139,8 +137,7 @@ pub async fn revoke(
 
 /// Ends a session of the user of `session`, perhaps that one, as [`revoke`] does.
 pub async fn revoke_own(
-    tx: Tx,
-    revocations: &RevocationMirror,
+    tx: RevokingTx,
     session: &Session,
     id: i64,
     context: &RequestContext,
@@ -149,18 +146,16 @@ pub async fn revoke_own(
         true => EndReason::SignedOut,
         false => EndReason::SignedOutElsewhere,
     };
-    revoke(tx, revocations, session.user.id, id, reason, context).await
+    revoke(tx, session.user.id, id, reason, context).await
 }
 
 /// Ends all sessions of the user of `session` but that one, in a transaction that this function commits, and
 /// revokes the refresh families of first-party clients that were created in them.
 pub async fn revoke_others(
-    tx: Tx,
-    revocations: &RevocationMirror,
+    mut tx: RevokingTx,
     session: &Session,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let mut tx = RevokingTx::new(tx, revocations);
     let (user_id, reason) = (session.user.id, EndReason::SignedOutElsewhere);
     end_others(&mut tx, user_id, session.id, 0, reason, context).await?;
     tx.commit().await
