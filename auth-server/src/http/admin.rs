@@ -12,12 +12,14 @@ pub(crate) mod sessions;
 pub(crate) mod users;
 
 pub(super) use administrator::Administrator;
+
+use super::client_request::NO_STORE;
 use axum::Json;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 /// Returns a response with a new secret, which no cache may store.
 fn secret_response(status: StatusCode, body: &impl Serialize) -> Response {
-    (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+    (status, NO_STORE, Json(body)).into_response()
 }

@@ -23,7 +23,7 @@ use web::csrf::Mismatch;
 use web::headers::single;
 use web::{Error, body, dpop, rate_limits};
 
-/// The header of successful responses, which must not be stored (RFC 6749 §5.1).
+/// The header of responses that no cache may store (RFC 6749 §5.1).
 pub(super) const NO_STORE: [(HeaderName, HeaderValue); 1] =
     [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
 

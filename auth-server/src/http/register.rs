@@ -3,10 +3,11 @@
 mod callers;
 mod errors;
 
+use super::client_request::NO_STORE;
 use crate::paths;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use callers::{RegisteredClient, Registrant};
 use errors::{MetadataErrors, respond};
@@ -116,5 +117,5 @@ pub(crate) async fn delete(
 
 /// Returns a response with the client's credentials, which no cache may store.
 fn information(status: StatusCode, client: &ClientInformation) -> Response {
-    (status, [(header::CACHE_CONTROL, "no-store")], Json(client)).into_response()
+    (status, NO_STORE, Json(client)).into_response()
 }

@@ -1,6 +1,7 @@
 //! `GET` and `POST /userinfo` (OpenID Connect Core §5.3).
 
 use super::access_token;
+use super::client_request::NO_STORE;
 use crate::app::App;
 use crate::paths;
 use axum::Json;
@@ -137,15 +138,14 @@ async fn respond(
     let user_info = app.grants.user_info(&token).await?;
     let user_info =
         user_info.ok_or_else(|| bearer::invalid_token("the account of its user has ended".to_owned()))?;
-    let no_store = [(header::CACHE_CONTROL, "no-store")];
     let is_signed = excludes_json(&parts.headers, SIGNED)
         || app.grants.signs_user_info(&token.client_id, context.now).await?;
     if !is_signed {
-        return Ok((no_store, Json(user_info)).into_response());
+        return Ok((NO_STORE, Json(user_info)).into_response());
     }
     let signed = app
         .grants
         .sign_user_info(&token.client_id, &user_info, context.now);
     let signed = signed.map_err(|error| Error::unavailable(&error))?;
-    Ok((no_store, [(header::CONTENT_TYPE, SIGNED)], signed).into_response())
+    Ok((NO_STORE, [(header::CONTENT_TYPE, SIGNED)], signed).into_response())
 }

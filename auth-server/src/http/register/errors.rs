@@ -1,9 +1,10 @@
 //! The errors of the registration endpoint. Those of the metadata have the form of RFC 7591 §3.2.2, the
 //! others that of the API.
 
+use super::super::client_request::NO_STORE;
 use super::super::token_errors::{Body, add_body};
 use axum::Json;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use foundation::context::RequestContext;
 use issuer::clients::MetadataError;
@@ -27,8 +28,7 @@ pub(super) fn respond(error: RegistrationError, context: &RequestContext) -> Res
         error_description: &error.to_string(),
         correlation_id: &context.trace_id,
     };
-    let no_store = [(header::CACHE_CONTROL, "no-store")];
-    (StatusCode::BAD_REQUEST, no_store, Json(body)).into_response()
+    (StatusCode::BAD_REQUEST, NO_STORE, Json(body)).into_response()
 }
 
 /// Returns the response of the API's form for an error.
