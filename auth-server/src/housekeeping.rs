@@ -3,7 +3,7 @@
 use access_tokens::verifiers;
 use audit::{alerts, events, figures, revocation};
 use foundation::clock::{Timestamp, now};
-use identity::grants::clients::registration;
+use identity::grants::clients::unused;
 use identity::grants::refresh_families;
 use identity::{mailed_tokens, sessions};
 use issuer::clients::{assertions, documents};
@@ -46,7 +46,7 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) {
     attempt("figures", figures::prune(db, now)).await;
     attempt("alerts", alerts::prune(db, event_retention, now)).await;
     attempt("device requests", device_requests::prune(db, now)).await;
-    attempt("unused registrations", registration::prune(db, now)).await;
+    attempt("unused registrations", unused::prune(db, now)).await;
     attempt("initial access tokens", initial_tokens::prune(db, now)).await;
     attempt("client documents", documents::prune(db, now)).await;
     attempt("verifiers", verifiers::prune(db, now)).await;

@@ -5,7 +5,7 @@ use super::{Grants, TokenRequest, TokenResponse};
 use crate::token_error::TokenError;
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
-use identity::grants::clients::registration::record_first_use;
+use identity::grants::clients::unused::record_first_use;
 use storage::db;
 
 impl Grants {

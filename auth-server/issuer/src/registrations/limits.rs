@@ -3,7 +3,7 @@
 
 use super::Error;
 use foundation::context::RequestContext;
-use identity::grants::clients::registration::count_unused;
+use identity::grants::clients::unused;
 use std::time::{Duration, Instant};
 use storage::db::{self, Db};
 use storage::expiring::{Count, ExpiringStore, Rule, Window};
@@ -65,7 +65,7 @@ impl Limits {
         let mut known = self.unused.lock().await;
         let (read_at, unused) = match *known {
             Some((read_at, unused)) if read_at.elapsed() < MAX_AGE => (read_at, unused),
-            _ => (Instant::now(), count_unused(db).await?),
+            _ => (Instant::now(), unused::count(db).await?),
         };
         *known = Some((read_at, unused + 1));
         Ok(unused < MAX_UNUSED)

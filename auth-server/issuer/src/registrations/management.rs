@@ -7,7 +7,7 @@ use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::{self, Secret};
-use identity::grants::clients::{self, Client, registration};
+use identity::grants::clients::{self, Client};
 use storage::db::Tx;
 
 impl Registrations {
@@ -66,7 +66,7 @@ impl Registrations {
         let mut tx = RevokingTx::begin(&self.db, &self.revocations).await?;
         let mut client = lock(&mut tx, id, token, context.now).await?;
         end_tokens(&mut tx, &mut client, context).await?;
-        registration::delete(&mut tx, id).await?;
+        clients::delete(&mut tx, id).await?;
         let event = Event::success(EventName::ClientDeleted).client(id);
         event.record(&mut tx, context).await?;
         Ok(tx.commit().await?)

@@ -6,9 +6,9 @@ mod client_secret;
 mod client_type;
 pub mod documents;
 pub mod list;
-pub mod registration;
 mod row;
 pub mod secrets;
+pub mod unused;
 
 pub use cache::Clients;
 pub use client_origin::ClientOrigin;
@@ -64,6 +64,7 @@ sql! {
                    device_authorization = $17, token_endpoint_auth_method = $18, identity_changed_at = $19,
                    type = $20, signed_user_info = $21
             WHERE id = $1";
+    DELETE = "DELETE FROM clients WHERE id = $1";
 }
 
 /// A registered client, serialized without the hashes of its secrets.
@@ -240,6 +241,11 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
         client.signed_user_info,
     )
     .map(|_| ())
+}
+
+/// Deletes a client that this transaction has [locked](lock), with its consents.
+pub async fn delete(tx: &mut Tx, id: &str) -> Result<(), Error> {
+    execute!(tx.on(), DELETE, id).map(|_| ())
 }
 
 /// Returns the client with this id.

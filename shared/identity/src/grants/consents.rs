@@ -3,7 +3,7 @@
 pub mod list;
 
 use crate::end_reason::EndReason;
-use crate::grants::clients::{Client, registration};
+use crate::grants::clients::{Client, unused};
 use crate::grants::refresh_families::{self, Selection};
 use crate::services::Identity;
 use audit::events::{Event, EventName};
@@ -125,7 +125,7 @@ pub async fn add_scope(
     scope: &Scope,
     now: Timestamp,
 ) -> Result<Option<String>, Error> {
-    registration::record_first_use(tx, client).await?;
+    unused::record_first_use(tx, client).await?;
     let client_id = client.id.as_str();
     let upsert = tx.on().choose(UPSERT_SQLITE, UPSERT_POSTGRES);
     let consent = fetch_optional!(

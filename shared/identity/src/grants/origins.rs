@@ -2,7 +2,7 @@
 //! cross-origin request needs them.
 
 use crate::grants::clients;
-use crate::grants::clients::{Client, registration};
+use crate::grants::clients::{Client, unused};
 use foundation::sync::lock;
 use foundation::time_limits;
 use std::collections::HashMap;
@@ -107,7 +107,7 @@ impl Origins {
 async fn read(db: &Db) -> Result<HashMap<String, Party>, Error> {
     let mut parties = HashMap::new();
     let mut apps = clients::browser_apps(db).await?;
-    apps.extend(registration::newest_unused_apps(db).await?);
+    apps.extend(unused::newest_apps(db).await?);
     for app in apps {
         let party = match &app {
             Client {

@@ -9,16 +9,15 @@ use storage::{execute, fetch_all, fetch_one, sql};
 sql! {
     RECORD_FIRST_USE = "UPDATE clients SET unused_until = NULL WHERE id = $1";
     // The newest ones are those whose users are about to come back with their first code.
-    NEWEST_UNUSED = concat!(
+    NEWEST = concat!(
         "SELECT ", columns!(), " FROM clients WHERE unused_until IS NOT NULL ORDER BY unused_until DESC LIMIT 1000");
-    COUNT_UNUSED = "SELECT COUNT(*) FROM clients WHERE unused_until IS NOT NULL";
+    COUNT = "SELECT COUNT(*) FROM clients WHERE unused_until IS NOT NULL";
     // The condition is repeated, because a client may be used while the statement waits for its row. In this
     // form it uses no index.
     PRUNE = "DELETE FROM clients
              WHERE id IN (SELECT id FROM clients WHERE unused_until <= $1 AND disabled_at IS NULL
                           ORDER BY unused_until LIMIT $2)
                AND unused_until + 0 <= $1";
-    DELETE = "DELETE FROM clients WHERE id = $1";
 }
 
 /// Records that a client gets its first code or token, so that it does not expire any more. No statement for
@@ -31,8 +30,8 @@ pub async fn record_first_use(tx: &mut Tx, client: &Client) -> Result<(), Error>
 }
 
 /// Returns the public ones among the newest 1,000 clients that were never used, without disabled ones.
-pub async fn newest_unused_apps(db: &Db) -> Result<Vec<Client>, Error> {
-    let rows = fetch_all!(db.reader(), Row, NEWEST_UNUSED)?;
+pub async fn newest_apps(db: &Db) -> Result<Vec<Client>, Error> {
+    let rows = fetch_all!(db.reader(), Row, NEWEST)?;
     let clients = rows.into_iter().map(Client::from);
     let is_app = |client: &Client| {
         matches!(client.kind, ClientType::Spa | ClientType::Native) && client.disabled_at.is_none()
@@ -41,13 +40,8 @@ pub async fn newest_unused_apps(db: &Db) -> Result<Vec<Client>, Error> {
 }
 
 /// Returns the number of the clients that were never used, also those whose time has ended.
-pub async fn count_unused(db: &Db) -> Result<i64, Error> {
-    Ok(fetch_one!(db.reader(), (i64,), COUNT_UNUSED)?.0)
-}
-
-/// Deletes a client that this transaction has [locked](super::lock), with its consents.
-pub async fn delete(tx: &mut Tx, id: &str) -> Result<(), Error> {
-    execute!(tx.on(), DELETE, id).map(|_| ())
+pub async fn count(db: &Db) -> Result<i64, Error> {
+    Ok(fetch_one!(db.reader(), (i64,), COUNT)?.0)
 }
 
 /// Deletes the clients that were not used in time, but none that an administrator has disabled. Returns their
