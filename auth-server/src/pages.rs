@@ -11,10 +11,10 @@ mod device;
 mod form_state;
 mod language;
 mod message;
+mod middleware;
 mod notice;
 mod part;
 mod passkeys;
-mod present;
 mod presentation;
 mod session_item;
 mod sign_in;
@@ -40,10 +40,10 @@ pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confi
 pub(crate) use form_state::{Field, FormState};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, notify, notify_with_offer};
+pub use middleware::present;
 pub(crate) use notice::Notice;
 pub(crate) use part::Parts;
 pub(crate) use passkeys::{EnteredName, PasskeyChallenge, PasskeysPage, passkeys};
-pub use present::present;
 pub(crate) use presentation::{remember_form, show_form_again};
 pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
 

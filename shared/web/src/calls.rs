@@ -36,7 +36,7 @@ pub async fn handle(
     if let Some(limited) = pending.and_then(|pending| pending.unless_authenticated()) {
         return limited.into_response();
     }
-    let mut response = security_events::record_security_event(events, &context, response).await;
+    let mut response = security_events::record(events, &context, response).await;
     credentials.name_scope_in(&mut response, &route);
     response
 }

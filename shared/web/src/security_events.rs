@@ -15,15 +15,11 @@ pub async fn record_security_events(
     request: Request,
     next: Next,
 ) -> Response {
-    record_security_event(&events, &context, next.run(request).await).await
+    record(&events, &context, next.run(request).await).await
 }
 
 /// Records the security event of an error response, and returns the response.
-pub(crate) async fn record_security_event(
-    events: &EventRecorder,
-    context: &RequestContext,
-    response: Response,
-) -> Response {
+pub(crate) async fn record(events: &EventRecorder, context: &RequestContext, response: Response) -> Response {
     let error = response.extensions().get::<Error>();
     if let Some((error, event)) = error.and_then(|error| Some((error, event_of(error)?))) {
         events.record(event, &error.message, context).await;

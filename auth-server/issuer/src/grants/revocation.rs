@@ -27,12 +27,12 @@ impl Grants {
         context: &RequestContext,
     ) -> Result<(), TokenError> {
         match self.refresh_tokens.verify(token) {
-            Some(id) => self.revoke_family_of(client, &id.family_id, context).await,
+            Some(id) => self.revoke_refresh_token(client, &id.family_id, context).await,
             None => self.revoke_access_token(client, token, context).await,
         }
     }
 
-    async fn revoke_family_of(
+    async fn revoke_refresh_token(
         &self,
         client: &Client,
         family_id: &str,
