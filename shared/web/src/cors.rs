@@ -76,10 +76,11 @@ impl Cors {
     }
 
     /// Returns the request headers that a page may send. For public documents, whatever the preflight asks
-    /// for.
+    /// for, if it is short and ASCII.
     fn request_headers(&self, preflight: &HeaderMap) -> HeaderValue {
         let asked = preflight.get(header::ACCESS_CONTROL_REQUEST_HEADERS);
-        match (self, asked.filter(|names| names.len() <= MAX_REPEATED)) {
+        let is_repeatable = |names: &&HeaderValue| names.len() <= MAX_REPEATED && names.to_str().is_ok();
+        match (self, asked.filter(is_repeatable)) {
             (Self::AnyOrigin, Some(asked)) => asked.clone(),
             _ => HeaderValue::from_static(REQUEST_HEADERS),
         }

@@ -329,6 +329,20 @@ async fn public_documents_are_readable_by_any_origin_without_credentials(world: 
     }
 }
 
+async fn preflights_repeat_no_names_beyond_ascii(world: SharedWorld) {
+    let preflight = from(
+        world.anyone().call("OPTIONS", "/.well-known/jwks.json"),
+        UNREGISTERED,
+    );
+    let preflight = preflight
+        .header("access-control-request-method", "GET")
+        .header("access-control-request-headers", "authorization,x-é")
+        .await
+        .expect(204);
+    let names = preflight.header("access-control-allow-headers");
+    assert!(names.starts_with("authorization, dpop,"), "{names}");
+}
+
 async fn new_origins_are_allowed_soon_after_registration(world: SharedWorld) {
     const NEW: &str = "https://new-origin.test";
     let ask = || async { cors_headers(&from(world.anyone().get("/posts"), NEW).await) };
@@ -346,5 +360,6 @@ on_every_shape!(
     origins_of_other_schemes_can_be_allowed,
     pages_are_not_readable_by_other_origins,
     public_documents_are_readable_by_any_origin_without_credentials,
+    preflights_repeat_no_names_beyond_ascii,
     new_origins_are_allowed_soon_after_registration,
 );
