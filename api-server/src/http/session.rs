@@ -4,8 +4,8 @@ use crate::error::{self, ApiError};
 use crate::extract::{CurrentSession, PublicWrite, UnrestrictedSession};
 use crate::principal::{AuthenticationMethod, Principal};
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
@@ -106,11 +106,7 @@ pub(crate) async fn login(
     match login::login(&identity, request, presented, previous_sid.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.session_lifetimes.absolute);
-            Ok((
-                AppendHeaders([(header::SET_COOKIE, cookie)]),
-                Json(signed_in.user),
-            )
-                .into_response())
+            Ok((cookies::header_of(cookie), Json(signed_in.user)).into_response())
         }
         Err(login::Error::WrongCredentials) => {
             Ok((StatusCode::UNAUTHORIZED, Extension(IntentionallyEmpty)).into_response())
@@ -262,8 +258,5 @@ fn read_change(body: &JsonBody, identity: &Identity, email: &str) -> Result<Pass
 
 /// Returns a response with the status 204 that clears the session cookie.
 pub(super) fn signed_out() -> impl IntoResponse {
-    (
-        StatusCode::NO_CONTENT,
-        AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]),
-    )
+    (StatusCode::NO_CONTENT, cookies::header_of(cookies::clear_sid()))
 }

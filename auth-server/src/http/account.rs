@@ -19,8 +19,7 @@ use crate::paths;
 use audit::events::list::{self, Filter, SecurityEvent};
 use audit::revocation::RevokingTx;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::ids::Id;
 use identity::grants::consents;
@@ -154,7 +153,7 @@ pub(crate) async fn end_session(
         let tx = begin(&identity, &session, &context).await?;
         sessions::revoke_own(tx, &session, id, &context).await?;
         if id == session.id {
-            let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
+            let cookie = cookies::header_of(cookies::clear_sid());
             return Ok((cookie, see_other(paths::SIGN_IN)).into_response());
         }
     }

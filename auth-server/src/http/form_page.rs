@@ -9,13 +9,13 @@ use crate::pages::{self, Field, FormState};
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use identity::sessions::Session;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use web::error::retry_after;
-use web::{Policy, csrf};
+use web::{Policy, cookies, csrf};
 
 /// The delay before a retry when the service is overloaded or a part of it does not answer.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -65,7 +65,7 @@ impl FormRenderer {
             error: None,
             wrong_field: None,
         });
-        (set_cookie(self.cookie), html).into_response()
+        (cookies::header_of(self.cookie), html).into_response()
     }
 
     /// Returns the page with its form again, with the status and the message of a correctable error. Returns
@@ -86,17 +86,13 @@ impl FormRenderer {
             error: Some(&correctable.message),
             wrong_field: correctable.field,
         });
-        let mut response = (correctable.status, set_cookie(self.cookie), html).into_response();
+        let mut response = (correctable.status, cookies::header_of(self.cookie), html).into_response();
         let delay = correctable.retry_after.map(retry_after);
         if let Some(Ok(delay)) = delay.map(HeaderValue::try_from) {
             response.headers_mut().insert(header::RETRY_AFTER, delay);
         }
         response
     }
-}
-
-fn set_cookie(cookie: HeaderValue) -> AppendHeaders<[(header::HeaderName, HeaderValue); 1]> {
-    AppendHeaders([(header::SET_COOKIE, cookie)])
 }
 
 /// Returns the error of a form whose e-mail address is malformed.

@@ -13,8 +13,7 @@ use super::redirects::{see_other, see_other_after};
 use crate::pages::{self, FormState, Notice};
 use crate::paths;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use foundation::context::RequestContext;
 use identity::Identity;
 use identity::password_changes::change_password;
@@ -93,9 +92,9 @@ pub(crate) async fn submit(
     let session = require_recent(session, paths::PASSWORD, flow, false, &context)?;
     Ok(match change(&identity, &session, &fields, &context).await {
         Ok(()) => {
-            let cookie = (header::SET_COOKIE, cookies::clear_sid());
+            let cookie = cookies::header_of(cookies::clear_sid());
             let next = see_other_after(Notice::PasswordChanged, &paths::sign_in(flow));
-            (AppendHeaders([cookie]), next).into_response()
+            (cookie, next).into_response()
         }
         Err(error) => renderer
             .for_user(&session)

@@ -4,12 +4,12 @@ use crate::pages::Notice;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use foundation::urls::origin_of;
 use issuer::long_requests::MAX_TEXT_LENGTH;
 use std::sync::Arc;
 use url::Url;
-use web::{Error, Policy};
+use web::{Error, Policy, cookies};
 
 /// Redirects with 303, so that the browser follows with GET and never repeats a form (RFC 9700 §4.12).
 pub(crate) fn see_other(to: &str) -> Response {
@@ -21,8 +21,7 @@ pub(crate) fn see_other(to: &str) -> Response {
 
 /// Redirects like [`see_other`] after a change that succeeded, which the next page reports.
 pub(crate) fn see_other_after(change: Notice, to: &str) -> Response {
-    let cookie = AppendHeaders([(header::SET_COOKIE, change.cookie())]);
-    (cookie, see_other(to)).into_response()
+    (cookies::header_of(change.cookie()), see_other(to)).into_response()
 }
 
 /// Middleware for pages on a local machine: redirects a request under another local name (127.0.0.1 for

@@ -12,11 +12,11 @@ use crate::pages::{self, FormState, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::{Identity, password_resets};
-use web::{Context, Error};
+use web::{Context, Error, cookies};
 
 /// Show the page to reset the password
 ///
@@ -41,7 +41,7 @@ pub(crate) async fn show(
     let link = password_resets::find(&identity, &token, context.now).await?;
     Ok(match link {
         Some(link) => {
-            let cookie = AppendHeaders([(header::SET_COOKIE, mailed_link::cookie(&token, paths::RESET))]);
+            let cookie = cookies::header_of(mailed_link::cookie(&token, paths::RESET));
             let page = renderer.show(|form| page(&identity, form, &token, &link.mailed_to));
             (cookie, page).into_response()
         }

@@ -14,8 +14,8 @@ use crate::app::App;
 use crate::pages::{self, FormState};
 use crate::paths;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -210,7 +210,7 @@ async fn show_again(
 pub(super) fn signed_in(identity: &Identity, sid: &Secret, flow: Option<&str>) -> Response {
     let cookie = cookies::set_sid(sid, identity.session_lifetimes.absolute);
     let next = see_other(&paths::after_sign_in(flow));
-    (AppendHeaders([(header::SET_COOKIE, cookie)]), next).into_response()
+    (cookies::header_of(cookie), next).into_response()
 }
 
 /// Returns the path of the sign-up page, if users can create accounts.

@@ -14,8 +14,7 @@ use crate::pages;
 use crate::pages::text;
 use crate::paths;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::login;
@@ -88,7 +87,7 @@ pub(crate) async fn show_by_form(
     let language = language_cookie(request.ui_locales.as_deref(), &app.policy);
     let repeated = posted::repeat_by_get(&app, paths::SIGN_OUT, params, &context).await;
     let repeated = repeated.map_err(IntoResponse::into_response)?;
-    Ok((AppendHeaders([(header::SET_COOKIE, language)]), repeated).into_response())
+    Ok((cookies::header_of(language), repeated).into_response())
 }
 
 /// Confirm the sign-out
@@ -161,7 +160,7 @@ async fn end(
 ) -> Result<Response, Response> {
     let ended = login::logout(&app.identity, session, context).await;
     ended.map_err(|error| Error::from(error).into_response())?;
-    let cookie = AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())]);
+    let cookie = cookies::header_of(cookies::clear_sid());
     Ok((cookie, signed_out(logout)).into_response())
 }
 

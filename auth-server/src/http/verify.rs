@@ -12,7 +12,7 @@ use crate::pages::{self, Field, FormState, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -21,7 +21,7 @@ use identity::mailed_tokens::MailedToken;
 use identity::passwords::Password;
 use identity::sessions::Session;
 use identity::{Identity, login};
-use web::{Context, Error};
+use web::{Context, Error, cookies};
 
 /// Show the page to confirm an e-mail address
 ///
@@ -48,7 +48,7 @@ pub(crate) async fn show(
     let link = email_verifications::find(&identity, &token, context.now).await?;
     Ok(match link {
         Some(link) => {
-            let cookie = AppendHeaders([(header::SET_COOKIE, mailed_link::cookie(&token, paths::VERIFY))]);
+            let cookie = cookies::header_of(mailed_link::cookie(&token, paths::VERIFY));
             let page = renderer.show(|form| page(form, &token, &link, session.as_ref(), &context));
             (cookie, page).into_response()
         }

@@ -117,7 +117,11 @@ pub fn replacement_cookie(
     sid: &Secret,
     context: &RequestContext,
 ) -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
-    let cookie = set_sid(sid, former.expires_at.since(context.now));
+    header_of(set_sid(sid, former.expires_at.since(context.now)))
+}
+
+/// Returns the header with a `Set-Cookie` value, beside which a response may have others.
+pub fn header_of(cookie: HeaderValue) -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
     AppendHeaders([(header::SET_COOKIE, cookie)])
 }
 

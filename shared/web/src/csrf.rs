@@ -7,7 +7,7 @@ use crate::{Cors, Policy, cookies};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use axum::response::{AppendHeaders, IntoResponse};
+use axum::response::IntoResponse;
 use foundation::{random, secret};
 use serde::Serialize;
 use std::sync::Arc;
@@ -49,10 +49,7 @@ pub(crate) struct Token {
 )]
 pub async fn issue(State(policy): State<Arc<Policy>>, headers: HeaderMap) -> impl IntoResponse {
     let (token, cookie) = token(&headers, &policy);
-    (
-        AppendHeaders([(header::SET_COOKIE, cookie)]),
-        Json(Token { token }),
-    )
+    (cookies::header_of(cookie), Json(Token { token }))
 }
 
 /// Returns the token of the `csrf` cookie, or a new one if the request has no valid cookie, and the

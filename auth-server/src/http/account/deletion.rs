@@ -11,8 +11,8 @@ use crate::http::reauthentication::require_recent_sign_in;
 use crate::pages::{self, DeletionPage, FormState, text};
 use crate::paths;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use identity::Identity;
 use identity::accounts::Error;
@@ -107,7 +107,7 @@ pub(crate) async fn submit(
     let error = match delete(&identity, &session, &context).await {
         Ok(()) => {
             let page = pages::notify(&text::of("account-deleted"), paths::SIGN_IN);
-            return Ok((without_session(), page).into_response());
+            return Ok((cookies::header_of(cookies::clear_sid()), page).into_response());
         }
         // Counting would be wasted, and a failure of it would hide this one.
         Err(FormError::Final(response)) => return Ok(response),
@@ -116,11 +116,6 @@ pub(crate) async fn submit(
     let effect = Effect::count(&identity, &session, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| effect.page(form, &session)))
-}
-
-/// Returns the `Set-Cookie` header that removes the session cookie.
-fn without_session() -> AppendHeaders<[(HeaderName, HeaderValue); 1]> {
-    AppendHeaders([(header::SET_COOKIE, cookies::clear_sid())])
 }
 
 async fn delete(identity: &Identity, session: &Session, context: &RequestContext) -> Result<(), FormError> {

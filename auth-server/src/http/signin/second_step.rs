@@ -13,7 +13,7 @@ use crate::pages::{self, FormState, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{AppendHeaders, IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::Identity;
@@ -32,7 +32,7 @@ pub(super) fn begin(identity: &Identity, first: &FirstStep, flow: Option<&str>) 
     let text = first.seal(&identity.account_key);
     let cookie = cookie(text.expose(), FirstStep::LIFETIME);
     let next = see_other(&paths::of_flow(paths::SECOND_STEP, flow));
-    (AppendHeaders([(header::SET_COOKIE, cookie)]), next).into_response()
+    (cookies::header_of(cookie), next).into_response()
 }
 
 fn cookie(text: &str, lifetime: Duration) -> HeaderValue {
