@@ -10,7 +10,7 @@ use super::consent::require_session;
 use super::documentation::{AccountErrors, FormErrors, OtherUserErrors, SessionErrors};
 use super::extract::{PageQuery, SessionForm};
 use super::flow::FlowError;
-use super::form_page::{FormError, FormRenderer};
+use super::form_page::FormRenderer;
 use super::forms::{AccountForm, AppForm, OverviewQuery, SessionEndForm};
 use super::redirects::{see_other, see_other_after};
 use crate::app::App;
@@ -29,7 +29,6 @@ use identity::users::account::{self, Account};
 use identity::{Identity, email_verifications};
 use resources::export::{self as file, Export};
 use std::cmp::Reverse;
-use storage::db;
 use web::{Context, cookies};
 
 /// The number of events from which the page takes those that mean something to users.
@@ -46,16 +45,16 @@ struct Overview {
 }
 
 impl Overview {
-    /// Reads the data. Returns `None` if the account was disabled or deleted meanwhile.
+    /// Reads the data. If the account was disabled or deleted meanwhile, fails with a redirect to the sign-in
+    /// page.
     async fn read(
         identity: &Identity,
         session: &Session,
         context: &RequestContext,
-    ) -> Result<Option<Self>, db::Error> {
+    ) -> Result<Self, FlowError> {
         let (db, user_id) = (&identity.db, session.user.id);
-        let Some(account) = account::find_enabled(db, user_id).await? else {
-            return Ok(None);
-        };
+        let account = account::find_enabled(db, user_id).await?;
+        let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
         let of_user = Filter {
             user_id: Some(user_id),
             ..Filter::default()
@@ -65,12 +64,12 @@ impl Overview {
         sessions.sort_by_key(|own| !own.current);
         let mut apps = consents::list(db, user_id).await?;
         apps.sort_by_key(|app| Reverse(app.access.last_used_at));
-        Ok(Some(Self {
+        Ok(Self {
             account,
             sessions,
             apps,
             events: events.into_iter().map(SecurityEvent::for_its_user).collect(),
-        }))
+        })
     }
 
     /// Returns the page with these parts of the sessions and of the apps.
@@ -122,12 +121,9 @@ pub(crate) async fn show(
         // The address must not say so later, when the session has ended.
         return Ok(see_other(paths::ACCOUNT));
     }
-    match Overview::read(&app.identity, &session, &context).await? {
-        Some(overview) => Ok(renderer
-            .for_user(&session)
-            .show(|form| overview.page(&app, form, query.parts(), &session, &context))),
-        None => Ok(see_other(paths::SIGN_IN)),
-    }
+    let overview = Overview::read(&app.identity, &session, &context).await?;
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show(|form| overview.page(&app, form, query.parts(), &session, &context)))
 }
 
 /// End a session on the account page
@@ -232,7 +228,7 @@ pub(crate) async fn export(
     let pieces = file::stream(identity, session, context.now).await;
     let pieces = pieces.map_err(|error| match error {
         file::Error::Database(error) => FlowError::Database(error),
-        error => FlowError::Response(web::Error::internal(&error).into_response()),
+        error => web::Error::internal(&error).into(),
     })?;
     Ok(web::json_file(name, pieces))
 }
@@ -275,12 +271,9 @@ pub(crate) async fn request_confirmation(
     let Err(error) = email_verifications::request(&app.identity, &session, &context).await else {
         return Ok(pages::notify(&text::of("account-link-sent"), paths::ACCOUNT));
     };
-    match Overview::read(&app.identity, &session, &context).await? {
-        Some(overview) => Ok(renderer
-            .for_user(&session)
-            .show_again(FormError::from(error), |form| {
-                overview.page(&app, form, Parts::FIRST, &session, &context)
-            })),
-        None => Ok(see_other(paths::SIGN_IN)),
-    }
+    let overview = Overview::read(&app.identity, &session, &context).await?;
+    let renderer = renderer.for_user(&session);
+    Ok(renderer.show_again(error.into(), |form| {
+        overview.page(&app, form, Parts::FIRST, &session, &context)
+    }))
 }

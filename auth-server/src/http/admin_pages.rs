@@ -11,6 +11,7 @@ pub(crate) mod users;
 use super::consent::require_session;
 use super::flow::FlowError;
 use super::form_page::FormError;
+use super::reauthentication::require_recent_sign_in;
 use super::redirects::see_other;
 use crate::pages::{self, text};
 use crate::paths;
@@ -68,6 +69,26 @@ fn require_administrator(
     }
 }
 
+/// Returns the session as [`require_administrator`] does, if its sign-in is recent, and the context of a
+/// change by its user.
+fn require_recent_administrator(
+    session: Option<Session>,
+    page: &str,
+    context: &RequestContext,
+) -> Result<(Session, RequestContext), FlowError> {
+    let session = require_administrator(session, page, false)?;
+    let session = require_recent_sign_in(Some(session), page, false, context)?;
+    let of_administrator = RequestContext {
+        administrator: Some(Administrator {
+            user_id: session.user.id,
+            epoch: session.authority().epoch,
+            session: Some((session.id, session.signed_in_at)),
+        }),
+        ..context.clone()
+    };
+    Ok((session, of_administrator))
+}
+
 fn forbidden(session: &Session) -> Response {
     let text = text::of("admin-only");
     let mut page = pages::error(StatusCode::FORBIDDEN, &text, paths::ACCOUNT);
@@ -82,16 +103,4 @@ fn forbidden(session: &Session) -> Response {
 /// database.
 fn clock_differs() -> FormError {
     FormError::unavailable(&text::of("changes-clock-differs"))
-}
-
-/// Returns the context of a change by the administrator with this session.
-fn of_administrator(context: &RequestContext, session: &Session) -> RequestContext {
-    RequestContext {
-        administrator: Some(Administrator {
-            user_id: session.user.id,
-            epoch: session.authority().epoch,
-            session: Some((session.id, session.signed_in_at)),
-        }),
-        ..context.clone()
-    }
 }

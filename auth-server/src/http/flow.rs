@@ -211,6 +211,12 @@ impl From<AuthorizationError> for FlowError {
     }
 }
 
+impl From<Error> for FlowError {
+    fn from(error: Error) -> Self {
+        Self::Response(error.into_response())
+    }
+}
+
 impl From<db::Error> for FlowError {
     fn from(error: db::Error) -> Self {
         Self::Database(error)

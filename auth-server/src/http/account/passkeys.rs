@@ -51,13 +51,12 @@ impl Overview {
     ) -> Result<Self, FlowError> {
         let (db, user_id) = (&app.identity.db, session.user.id);
         let party = app.relying_party.as_ref();
-        let party = party.ok_or_else(|| FlowError::Response(Error::not_found().into_response()))?;
+        let party = party.ok_or_else(Error::not_found)?;
         let account = account::find_enabled(db, user_id).await?;
         let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
         let passkeys = passkeys::list(db, user_id).await?;
         let challenge = passkeys::begin_enrollment(&app.identity, party, session, &passkeys, csrf, context);
-        let challenge =
-            challenge.map_err(|error| FlowError::Response(Error::internal(&error).into_response()))?;
+        let challenge = challenge.map_err(|error| Error::internal(&error))?;
         Ok(Self {
             account,
             passkeys,

@@ -120,12 +120,9 @@ async fn pending(
     session: &Session,
     context: &RequestContext,
 ) -> Result<Enrollment, FlowError> {
-    let response = match mfa::pending(identity, session, context).await {
-        Ok(Some(enrollment)) => return Ok(enrollment),
-        Ok(None) => see_other(paths::TWO_STEP),
-        Err(error) => web::Error::from(error).into_response(),
-    };
-    Err(FlowError::Response(response))
+    let pending = mfa::pending(identity, session, context).await;
+    let pending = pending.map_err(web::Error::from)?;
+    pending.ok_or_else(|| FlowError::Response(see_other(paths::TWO_STEP)))
 }
 
 async fn complete(

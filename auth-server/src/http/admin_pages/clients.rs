@@ -1,6 +1,6 @@
 //! The pages of the apps. They have the paths of the operations that list the clients and read one.
 
-use super::{clock_differs, of_administrator, require_administrator};
+use super::{clock_differs, require_administrator, require_recent_administrator};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{ClientChangeErrors, FormErrors};
@@ -8,13 +8,12 @@ use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, ClientChangeForm};
-use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, ClientChange, ClientPage, ClientsPage, FormState, Notice};
 use crate::paths;
 use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::ids::TextId;
 use foundation::list_query::Direction;
@@ -24,7 +23,6 @@ use identity::grants::clients::{self, Client};
 use identity::grants::consents::list::{self as consents, Consent};
 use identity::sessions::Session;
 use issuer::clients::{DEFAULT_OVERLAP, Error, disable, enable, rotate_secret};
-use storage::db;
 use storage::paging::Page;
 use web::{Context, Links, PathId};
 
@@ -59,23 +57,21 @@ struct Overview {
 }
 
 impl Overview {
-    /// Reads the data. Returns `None` if no client has the id.
-    async fn read(app: &App, id: &str) -> Result<Option<Self>, db::Error> {
+    /// Reads the data. Fails with 404 if no client has the id.
+    async fn read(app: &App, id: &str) -> Result<Self, FlowError> {
         let db = &app.identity.db;
-        let Some(client) = clients::find(db, id).await? else {
-            return Ok(None);
-        };
+        let client = clients::find(db, id).await?.ok_or_else(web::Error::not_found)?;
         let query = paths::with_query("", &[("client_id", id)]);
         let of_client = consents::ListQuery::parse(query.trim_start_matches('?'));
         let events = Filter {
             client_id: Some(id.to_owned()),
             ..Filter::default()
         };
-        Ok(Some(Self {
+        Ok(Self {
             client,
             consents: consents::page(db, &of_client).await?,
             events: newest(db, &events, None, EVENTS).await?,
-        }))
+        })
     }
 
     fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
@@ -104,7 +100,7 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let id = id.or_not_found().map_err(|_| no_such_client())?;
+    let id = id.or_not_found()?;
     let path = paths::of_client(id.as_ref());
     let session = require_administrator(
         session,
@@ -112,13 +108,8 @@ pub(crate) async fn show(
         query.signed_in.is_some(),
     )?;
     let overview = Overview::read(&app, id.as_ref()).await?;
-    let overview = overview.ok_or_else(no_such_client)?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))
-}
-
-fn no_such_client() -> FlowError {
-    FlowError::Response(web::Error::not_found().into_response())
 }
 
 /// Change an app by a form
@@ -143,16 +134,10 @@ pub(crate) async fn change(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<ClientChangeForm>,
 ) -> Result<Response, FlowError> {
-    let id = id.or_not_found().map_err(|_| no_such_client())?;
+    let id = id.or_not_found()?;
     let path = paths::of_client(id.as_ref());
-    let session = require_administrator(session, paths::page_after_sign_in_or_list(&path), false)?;
-    let session = require_recent_sign_in(
-        Some(session),
-        paths::page_after_sign_in_or_list(&path),
-        false,
-        &context,
-    )?;
-    let administrator = of_administrator(&context, &session);
+    let page = paths::page_after_sign_in_or_list(&path);
+    let (session, administrator) = require_recent_administrator(session, page, &context)?;
     let error = match apply(&app, id.as_ref(), &fields, &administrator).await {
         Ok(None) => return Ok(see_other_after(Notice::AppChanged, &path)),
         Ok(Some(secret)) => return Ok(pages::client_secret(id.as_ref(), &secret, &path)),
@@ -160,7 +145,6 @@ pub(crate) async fn change(
         Err(error) => error,
     };
     let overview = Overview::read(&app, id.as_ref()).await?;
-    let overview = overview.ok_or_else(no_such_client)?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| overview.page(&app, form, &session, &context)))
 }

@@ -1,6 +1,6 @@
 //! The page of the signing keys. It has the path of the operation that lists them.
 
-use super::{of_administrator, require_administrator};
+use super::{require_administrator, require_recent_administrator};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FormErrors, KeyRetirementErrors, KeyRotationErrors};
@@ -8,7 +8,6 @@ use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, KeyRetirementForm, KeyRotationForm};
-use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other;
 use crate::pages::{self, FormState};
 use crate::paths;
@@ -98,8 +97,7 @@ pub(crate) async fn rotate(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<KeyRotationForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_recent_administrator(session, &context)?;
-    let administrator = of_administrator(&context, &session);
+    let (session, administrator) = require_recent_administrator(session, paths::ADMIN_KEYS, &context)?;
     let published = app.keys.published().await?;
     let changed = match keys::in_state(&published, keys::State::Staged) {
         Some(staged) if staged.kid == fields.staged => {
@@ -136,21 +134,12 @@ pub(crate) async fn retire(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<KeyRetirementForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_recent_administrator(session, &context)?;
-    let administrator = of_administrator(&context, &session);
+    let (session, administrator) = require_recent_administrator(session, paths::ADMIN_KEYS, &context)?;
     let changed = match keys::State::named(&fields.state) {
         Some(state) => app.keys.discard(&fields.kid, Some(state), &administrator).await,
         None => Err(keys::Error::Contended),
     };
     after_change(changed, &app, renderer, &session, &context).await
-}
-
-fn require_recent_administrator(
-    session: Option<Session>,
-    context: &RequestContext,
-) -> Result<Session, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_KEYS, false)?;
-    require_recent_sign_in(Some(session), paths::ADMIN_KEYS, false, context)
 }
 
 /// Returns the response to a change: a redirect to the page, or the page again if the change failed.

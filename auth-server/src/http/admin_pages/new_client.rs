@@ -1,7 +1,7 @@
 //! `/admin/apps/new`: the pages on which an administrator creates an app, reviews it, and sees its secret
 //! once.
 
-use super::{of_administrator, require_administrator};
+use super::{require_administrator, require_recent_administrator};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FormErrors, NewClientErrors, SessionErrors};
@@ -74,8 +74,7 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<NewClientForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_NEW_CLIENT, false)?;
-    let session = require_recent_sign_in(Some(session), paths::ADMIN_NEW_CLIENT, false, &context)?;
+    let (session, administrator) = require_recent_administrator(session, paths::ADMIN_NEW_CLIENT, &context)?;
     let renderer = renderer.for_user(&session);
     let entered = EnteredClient {
         kind: &fields.kind,
@@ -98,7 +97,6 @@ pub(crate) async fn submit(
             renderer.show(|form| pages::client_review(&NewClientPage { form, entered }, &registration))
         );
     }
-    let administrator = of_administrator(&context, &session);
     let registered = register(&app.identity.db, &app.grants.issuer, registration, &administrator).await;
     match registered {
         Ok((client, secret)) => {

@@ -11,7 +11,7 @@ use crate::pages::text::{self, Text};
 use crate::pages::{self, TokenPreviewPage};
 use crate::paths;
 use axum::extract::State;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::ids::TextId;
@@ -91,7 +91,7 @@ async fn preview(
     let claims = app
         .grants
         .preview_tokens(&client, account.as_ref(), scope, context.now);
-    let claims = claims.map_err(|error| FlowError::Response(Error::internal(&error).into_response()))?;
+    let claims = claims.map_err(|error| Error::internal(&error))?;
     Ok(Ok(claims))
 }
 

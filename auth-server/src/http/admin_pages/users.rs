@@ -1,6 +1,6 @@
 //! The pages of the users. They have the paths of the operations that list the users and read one.
 
-use super::{clock_differs, of_administrator, require_administrator};
+use super::{clock_differs, require_administrator, require_recent_administrator};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FormErrors, UserChangeErrors};
@@ -8,13 +8,12 @@ use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, OverviewQuery, UserChangeForm};
-use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, FormState, Notice, Parts, UserChange, UserPage, UsersPage};
 use crate::paths;
 use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::Response;
 use foundation::context::RequestContext;
 use foundation::ids::Id;
 use foundation::list_query::Direction;
@@ -26,7 +25,6 @@ use identity::grants::consents::{self, ConnectedApp};
 use identity::sessions::{self, OwnSession, Session};
 use identity::users::account::{self, Account};
 use identity::users::list::{self, ListQuery};
-use storage::db;
 use web::{Context, Links, PathId};
 
 /// The number of events on the page of a user.
@@ -65,29 +63,27 @@ struct Overview {
 }
 
 impl Overview {
-    /// Reads the data, for the administrator with this session. Returns `None` if there is no account with
+    /// Reads the data, for the administrator with this session. Fails with 404 if there is no account with
     /// this id.
     async fn read(
         identity: &Identity,
         id: i64,
         session: &Session,
         context: &RequestContext,
-    ) -> Result<Option<Self>, db::Error> {
+    ) -> Result<Self, FlowError> {
         let db = &identity.db;
-        let Some(account) = account::find(db, id).await? else {
-            return Ok(None);
-        };
+        let account = account::find(db, id).await?.ok_or_else(web::Error::not_found)?;
         let lifetimes = identity.session_lifetimes;
         let events = Filter {
             user_id: Some(id),
             ..Filter::default()
         };
-        Ok(Some(Self {
+        Ok(Self {
             account,
             sessions: sessions::list_of_user(db, id, session, lifetimes, context.now).await?,
             apps: consents::list(db, id).await?,
             events: newest(db, &events, None, EVENTS).await?,
-        }))
+        })
     }
 
     /// Returns the page with these parts of the sessions and of the apps.
@@ -125,16 +121,11 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let id = id.or_not_found().map(Id::get).map_err(|_| no_such_user())?;
+    let id = id.or_not_found()?.get();
     let session = require_administrator(session, &paths::of_user(id), query.signed_in.is_some())?;
     let overview = Overview::read(&app.identity, id, &session, &context).await?;
-    let overview = overview.ok_or_else(no_such_user)?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(&app, form, query.parts(), &session, &context)))
-}
-
-fn no_such_user() -> FlowError {
-    FlowError::Response(web::Error::not_found().into_response())
 }
 
 /// Change a user by a form
@@ -160,11 +151,9 @@ pub(crate) async fn change(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<UserChangeForm>,
 ) -> Result<Response, FlowError> {
-    let id = id.or_not_found().map(Id::get).map_err(|_| no_such_user())?;
+    let id = id.or_not_found()?.get();
     let path = paths::of_user(id);
-    let session = require_administrator(session, &path, false)?;
-    let session = require_recent_sign_in(Some(session), &path, false, &context)?;
-    let administrator = of_administrator(&context, &session);
+    let (session, administrator) = require_recent_administrator(session, &path, &context)?;
     let parts = fields.parts();
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
@@ -176,7 +165,6 @@ pub(crate) async fn change(
         Err(error) => error,
     };
     let overview = Overview::read(&app.identity, id, &session, &context).await?;
-    let overview = overview.ok_or_else(no_such_user)?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| overview.page(&app, form, parts, &session, &context)))
 }
