@@ -19,6 +19,7 @@ use issuer::clients::documents::Step;
 use issuer::flows::FlowRequest;
 use issuer::grants::interaction::MissingInteraction;
 use issuer::grants::{AuthorizationError, AuthorizationRequest, ReceivedRequest};
+use issuer::posted_requests;
 use web::Context;
 
 /// Request an authorization code
@@ -42,7 +43,7 @@ pub(crate) async fn authorize(
     BrowserSession(session): BrowserSession,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, FlowError> {
-    let params = posted::read(&app, paths::AUTHORIZE, params, context.now).await?;
+    let params = posted_requests::open(&app.flows, paths::AUTHORIZE, params, context.now).await?;
     let params = params.ok_or(FlowError::NotFound)?;
     let received = app.grants.receive(params, context.now).await?;
     let demands = &received.demands;

@@ -5,11 +5,9 @@ use crate::app::App;
 use crate::http::flow::FlowError;
 use crate::paths::with_query;
 use axum::response::Response;
-use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use issuer::params::Params;
 use issuer::posted_requests::{self, PARAMETER};
-use storage::db;
 
 /// Returns the redirect that makes the browser repeat a posted request by GET, with the request in sealed
 /// form. Fails if the request is long and cannot be stored.
@@ -21,15 +19,4 @@ pub(super) async fn repeat_by_get(
 ) -> Result<Response, FlowError> {
     let text = posted_requests::seal(&app.flows, path, params, context).await?;
     Ok(see_other(&with_query(path, &[(PARAMETER, &text)])))
-}
-
-/// Returns the parameters of a request that arrived by GET: those of the posted request that it repeats, or
-/// its own. Returns `None` if the posted request has expired or cannot be read. Fails if the database does.
-pub(super) async fn read(
-    app: &App,
-    path: &str,
-    params: Params,
-    now: Timestamp,
-) -> Result<Option<Params>, db::Error> {
-    posted_requests::open(&app.flows, path, params, now).await
 }

@@ -22,6 +22,7 @@ use identity::sessions::Session;
 use issuer::grants::end_session::{CheckedLogout, EndSessionError};
 use issuer::grants::{EndSessionRequest, Grants};
 use issuer::params::Params;
+use issuer::posted_requests;
 use storage::db;
 use web::cookies;
 use web::{Context, Error};
@@ -48,7 +49,7 @@ pub(crate) async fn show(
     renderer: FormRenderer,
     FormOrQuery(params): FormOrQuery,
 ) -> Result<Response, Response> {
-    let params = posted::read(&app, paths::SIGN_OUT, params, context.now).await;
+    let params = posted_requests::open(&app.flows, paths::SIGN_OUT, params, context.now).await;
     let params = params.map_err(failed)?.ok_or_else(posted_long_ago)?;
     let request = read(&params)?;
     let logout = check(&app.grants, &request, context.now).await?;
