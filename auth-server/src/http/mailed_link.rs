@@ -3,7 +3,11 @@
 //! keeps it for a reload.
 
 use super::forms::LinkQuery;
-use axum::http::{HeaderMap, HeaderValue};
+use super::{browser, flow};
+use crate::app::App;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::Response;
+use foundation::clock::Timestamp;
 use foundation::secret::Secret;
 use std::time::Duration;
 use web::cookies;
@@ -31,7 +35,23 @@ pub(super) fn cookie(token: &Secret, page: &str) -> HeaderValue {
     }
 }
 
-/// Returns the `Set-Cookie` value that removes the token of the page with this path, after it was used.
-pub(super) fn removal(page: &str) -> HeaderValue {
+/// Removes what the browser keeps for the page with this path, after the token was used: the token, the
+/// interrupted flow, and the cookie of the session, if the use has ended it. `done` is the response.
+pub(super) async fn finish(
+    app: &App,
+    page: &str,
+    headers: &HeaderMap,
+    mut done: Response,
+    now: Timestamp,
+) -> Response {
+    let kept = [flow::interrupted_cookie(None, page), removal(page)];
+    let ended = browser::removal_of_ended(&app.identity, headers, now).await;
+    for removal in kept.into_iter().chain(ended) {
+        done.headers_mut().append(header::SET_COOKIE, removal);
+    }
+    done
+}
+
+fn removal(page: &str) -> HeaderValue {
     cookies::set_lax(COOKIE, "", page, Duration::ZERO)
 }

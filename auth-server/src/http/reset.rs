@@ -1,6 +1,5 @@
 //! `GET` and `POST /reset`: the page behind the link of a password reset.
 
-use super::browser;
 use super::documentation::{FormErrors, LinkErrors, ResetErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow;
@@ -11,7 +10,7 @@ use crate::app::App;
 use crate::pages::{self, FormState, text};
 use crate::paths;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
@@ -92,15 +91,8 @@ pub(crate) async fn submit(
         return Ok(renderer.show_again(error, |form| page(&app.identity, form, &token, email)));
     }
     let flow = flow::interrupted(&app, &headers, context.now).await;
-    let mut done = pages::notify(&text::of("reset-done"), &paths::sign_in(flow.as_deref()));
-    let removal = flow::interrupted_cookie(None, paths::RESET);
-    for removal in [removal, mailed_link::removal(paths::RESET)] {
-        done.headers_mut().append(header::SET_COOKIE, removal);
-    }
-    if let Some(removal) = browser::removal_of_ended(&app.identity, &headers, context.now).await {
-        done.headers_mut().append(header::SET_COOKIE, removal);
-    }
-    Ok(done)
+    let done = pages::notify(&text::of("reset-done"), &paths::sign_in(flow.as_deref()));
+    Ok(mailed_link::finish(&app, paths::RESET, &headers, done, context.now).await)
 }
 
 async fn reset(

@@ -1,6 +1,6 @@
 //! `GET` and `POST /verify`: the page behind the link that confirms an e-mail address.
 
-use super::browser::{self, BrowserSession};
+use super::browser::BrowserSession;
 use super::documentation::{FormErrors, VerifyErrors, VerifyLinkErrors};
 use super::extract::{PageQuery, SessionForm};
 use super::flow;
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::pages::{self, Field, FormState, text};
 use crate::paths;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -113,7 +113,7 @@ pub(crate) async fn submit(
 /// browser may have the session of another user.
 async fn confirmed(app: &App, headers: &HeaderMap, fields: &VerifyForm, now: Timestamp) -> Response {
     let flow = flow::interrupted(app, headers, now).await;
-    let mut done = match flow.as_deref() {
+    let done = match flow.as_deref() {
         Some(flow) => {
             let next = match fields.password {
                 Some(_) => paths::sign_in(Some(flow)),
@@ -123,15 +123,7 @@ async fn confirmed(app: &App, headers: &HeaderMap, fields: &VerifyForm, now: Tim
         }
         None => pages::notify(&text::of("verify-done"), paths::ACCOUNT),
     };
-    let removal = flow::interrupted_cookie(None, paths::VERIFY);
-    for removal in [removal, mailed_link::removal(paths::VERIFY)] {
-        done.headers_mut().append(header::SET_COOKIE, removal);
-    }
-    // A change of the address ends the session.
-    if let Some(removal) = browser::removal_of_ended(&app.identity, headers, now).await {
-        done.headers_mut().append(header::SET_COOKIE, removal);
-    }
-    done
+    mailed_link::finish(app, paths::VERIFY, headers, done, now).await
 }
 
 async fn confirm(
