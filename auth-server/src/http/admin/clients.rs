@@ -124,15 +124,10 @@ pub(crate) async fn change(
     State(grants): State<Arc<Grants>>,
     Authorized(Administrator(context), body): Authorized<Administrator, JsonBody>,
 ) -> Result<Json<Client>, Error> {
-    let Grants {
-        db,
-        revocations,
-        issuer,
-        ..
-    } = &*grants;
+    let (db, issuer) = (&grants.db, &grants.issuer);
     let id = find(db, id).await?.id;
     let changes = body::read_changes(&body, issuer)?;
-    let changed = update(db, revocations, issuer, &id, changes, &context).await;
+    let changed = update(db, &grants.revocations, issuer, &id, changes, &context).await;
     changed.map(Json).map_err(error_response)
 }
 

@@ -52,8 +52,7 @@ pub(crate) async fn end(
     id: PathId,
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
-    let (db, revocations, id) = (&identity.db, &identity.revocations, id.or_not_found()?.get());
-    administration::end_session(db, revocations, id, &context).await?;
+    administration::end_session(&identity, id.or_not_found()?.get(), &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -71,8 +70,9 @@ pub(crate) async fn sign_user_out(
     id: PathId,
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
-    let (db, revocations, id) = (&identity.db, &identity.revocations, id.or_not_found()?.get());
-    account::find(db, id).await?.ok_or_else(Error::not_found)?;
-    administration::sign_out(db, revocations, id, &context).await?;
+    let id = id.or_not_found()?.get();
+    let account = account::find(&identity.db, id).await?;
+    account.ok_or_else(Error::not_found)?;
+    administration::sign_out(&identity, id, &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -205,13 +205,9 @@ pub async fn reset_mfa(
 }
 
 /// Ends every session, refresh token and access token of a user, who can sign in again.
-pub async fn sign_out(
-    db: &Db,
-    revocations: &RevocationMirror,
-    id: i64,
-    context: &RequestContext,
-) -> Result<(), Error> {
-    let mut tx = RevokingTx::new(begin_change_of(db, id, context).await?, revocations);
+pub async fn sign_out(identity: &Identity, id: i64, context: &RequestContext) -> Result<(), Error> {
+    let tx = begin_change_of(&identity.db, id, context).await?;
+    let mut tx = RevokingTx::new(tx, &identity.revocations);
     sign_out_everywhere(&mut tx, id, EndReason::SignedOutByAdministrator, context).await?;
     let event = Event::success(EventName::SessionRevoked).user(id);
     event.detail("all sessions").record(&mut tx, context).await?;
@@ -220,26 +216,21 @@ pub async fn sign_out(
 
 /// Ends a session of any user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if there is none
 /// with this id.
-pub async fn end_session(
-    db: &Db,
-    revocations: &RevocationMirror,
-    id: i64,
-    context: &RequestContext,
-) -> Result<(), Error> {
-    let user_id = sessions::find_user(db, id).await?.ok_or(Error::NotFound)?;
-    end_session_of(db, revocations, user_id, id, context).await
+pub async fn end_session(identity: &Identity, id: i64, context: &RequestContext) -> Result<(), Error> {
+    let user_id = sessions::find_user(&identity.db, id).await?;
+    end_session_of(identity, user_id.ok_or(Error::NotFound)?, id, context).await
 }
 
 /// Ends a session of this user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if the user has
 /// none with this id.
 pub async fn end_session_of(
-    db: &Db,
-    revocations: &RevocationMirror,
+    identity: &Identity,
     user_id: i64,
     id: i64,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let tx = RevokingTx::new(begin_change_of(db, user_id, context).await?, revocations);
+    let tx = begin_change_of(&identity.db, user_id, context).await?;
+    let tx = RevokingTx::new(tx, &identity.revocations);
     let reason = EndReason::SignedOutByAdministrator;
     match sessions::revoke(tx, user_id, id, reason, context).await? {
         true => Ok(()),
