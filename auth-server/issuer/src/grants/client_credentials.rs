@@ -1,12 +1,12 @@
 //! The client credentials grant (RFC 6749 §4.4), by which a service gets an access token for itself.
 
 use super::requests::{allowed_scope, parse_scope};
+use super::tokens::Subject;
 use super::{Grants, TokenRequest, TokenResponse};
 use crate::token_error::TokenError;
 use foundation::context::RequestContext;
 use identity::grants::clients::Client;
 use identity::grants::clients::unused::record_first_use;
-use storage::db;
 
 impl Grants {
     /// Issues an access token for the service itself, without a refresh token (RFC 6749 §4.4.3). Its scope is
@@ -23,18 +23,14 @@ impl Grants {
         let requested = parse_scope(request.scope.as_deref())?;
         let signer = self.keys.signer(context.now)?;
         let scope = allowed_scope(client, requested).ok_or(TokenError::InvalidScope)?;
-        let tokens = self.issue_service_token(&signer, client, scope, key, context.now)?;
-        self.record_first_use(client).await?;
-        Ok(tokens)
-    }
-
-    /// Records that a service gets its first token. No transaction for a service that was used before.
-    async fn record_first_use(&self, client: &Client) -> Result<(), db::Error> {
-        if client.unused_until.is_none() {
-            return Ok(());
+        let service = Subject::Service(client);
+        let tokens = self.issue_access_token(&signer, service, scope, key, context.now)?;
+        // No transaction for a service that was used before.
+        if client.unused_until.is_some() {
+            let mut tx = self.db.begin().await?;
+            record_first_use(&mut tx, client).await?;
+            tx.commit().await?;
         }
-        let mut tx = self.db.begin().await?;
-        record_first_use(&mut tx, client).await?;
-        tx.commit().await
+        Ok(tokens)
     }
 }

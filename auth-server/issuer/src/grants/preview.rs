@@ -42,16 +42,10 @@ impl Grants {
     ) -> Result<TokenPreview, serde_json::Error> {
         let key = client.dpop_bound_access_tokens.then_some(EXAMPLE_THUMBPRINT);
         let Some(account) = account else {
-            let subject = Subject {
-                sub: &client.id,
-                client_id: &client.id,
-                client_epoch: client.epoch,
-                family: None,
-                key,
-            };
+            let service = Subject::Service(client);
             return Ok(TokenPreview {
                 has_user: false,
-                access_token: json(&self.access_token_claims(&subject, scope, now))?,
+                access_token: json(&self.access_token_claims(service, scope, key, now))?,
                 id_token: None,
                 user_info: None,
             });
@@ -79,14 +73,6 @@ impl Grants {
             dpop_jkt: None,
             redirect_uri: None,
         };
-        let sub = user.id.to_string();
-        let subject = Subject {
-            sub: &sub,
-            client_id: &client.id,
-            client_epoch: client.epoch,
-            family: Some(&family),
-            key,
-        };
         let allowed = user.role.scope().intersection(scope);
         let grant = TokenGrant {
             family: &family,
@@ -103,7 +89,7 @@ impl Grants {
         });
         Ok(TokenPreview {
             has_user: true,
-            access_token: json(&self.access_token_claims(&subject, allowed, now))?,
+            access_token: json(&self.access_token_claims(Subject::User(&family), allowed, key, now))?,
             id_token: id_token.transpose()?,
             user_info: user_info.transpose()?,
         })

@@ -18,7 +18,7 @@ use serde::Serialize;
 pub(super) struct Claims<'a> {
     iss: &'a str,
     aud: &'a str,
-    sub: &'a str,
+    sub: String,
     client_id: &'a str,
     scope: Scope,
     /// Absent for a service.
@@ -57,15 +57,13 @@ pub(super) struct TokenGrant<'a> {
     pub(super) key: Option<&'a str>,
 }
 
-/// The subject of an access token, its client, and the grant of a user that the token belongs to.
-pub(super) struct Subject<'a> {
-    pub(super) sub: &'a str,
-    pub(super) client_id: &'a str,
-    pub(super) client_epoch: i64,
-    /// `None` for a service.
-    pub(super) family: Option<&'a Family>,
-    /// The thumbprint of the key that the token is bound to.
-    pub(super) key: Option<&'a str>,
+/// The subject of an access token.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'a> {
+    /// The user of the family that the token belongs to.
+    User(&'a Family),
+    /// The service itself (RFC 9068 §2.2).
+    Service(&'a Client),
 }
 
 impl Grants {
@@ -80,15 +78,8 @@ impl Grants {
     ) -> Result<TokenResponse, keys::Error> {
         let family = grant.family;
         let scope = family.role.scope().intersection(grant.scope);
-        let subject = Subject {
-            sub: &family.user_id.to_string(),
-            client_id: &family.client_id,
-            client_epoch: family.epochs.client,
-            family: Some(family),
-            key: grant.key,
-        };
         let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
-        let tokens = self.sign(signer, &subject, scope, now)?;
+        let tokens = self.issue_access_token(signer, Subject::User(family), scope, grant.key, now)?;
         Ok(TokenResponse {
             refresh_token: Some(refresh_token.expose().to_owned()),
             id_token: match scope.contains(scope::OPENID) {
@@ -99,38 +90,20 @@ impl Grants {
         })
     }
 
-    /// Signs an access token whose subject is the service itself (RFC 9068 §2.2), valid from `now` on for the
-    /// configured lifetime, and bound to the key with the thumbprint `key`, if it is set.
-    pub(super) fn issue_service_token(
+    /// Signs an access token, valid from `now` on for the configured lifetime, and bound to the key with the
+    /// thumbprint `key`, if it is set. The response has no refresh token.
+    pub(super) fn issue_access_token(
         &self,
         signer: &SigningKey,
-        service: &Client,
+        subject: Subject<'_>,
         scope: Scope,
         key: Option<&str>,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
-        let subject = Subject {
-            sub: &service.id,
-            client_id: &service.id,
-            client_epoch: service.epoch,
-            family: None,
-            key,
-        };
-        self.sign(signer, &subject, scope, now)
-    }
-
-    /// Returns the response with a signed access token and without a refresh token.
-    fn sign(
-        &self,
-        signer: &SigningKey,
-        subject: &Subject<'_>,
-        scope: Scope,
-        now: Timestamp,
-    ) -> Result<TokenResponse, keys::Error> {
-        let access_token = signer.sign("at+jwt", &self.access_token_claims(subject, scope, now))?;
+        let claims = self.access_token_claims(subject, scope, key, now);
         Ok(TokenResponse {
-            access_token,
-            token_type: token_type(subject.key),
+            access_token: signer.sign("at+jwt", &claims)?,
+            token_type: token_type(key),
             expires_in: self.lifetimes.access_token.as_secs(),
             refresh_token: None,
             id_token: None,
@@ -141,24 +114,32 @@ impl Grants {
     /// Returns the claims of a new access token.
     pub(super) fn access_token_claims<'a>(
         &'a self,
-        subject: &Subject<'a>,
+        subject: Subject<'a>,
         scope: Scope,
+        key: Option<&'a str>,
         now: Timestamp,
     ) -> Claims<'a> {
+        let (sub, client_id, client_epoch, family) = match subject {
+            Subject::User(family) => {
+                let sub = family.user_id.to_string();
+                (sub, &family.client_id, family.epochs.client, Some(family))
+            }
+            Subject::Service(client) => (client.id.clone(), &client.id, client.epoch, None),
+        };
         Claims {
             iss: &self.issuer,
             aud: &self.audience,
-            sub: subject.sub,
-            client_id: subject.client_id,
+            sub,
+            client_id,
             scope,
-            roles: subject.family.map(|family| [family.role.as_str()]),
-            grant_id: subject.family.map(|family| family.id.as_str()),
-            user_epoch: subject.family.map(|family| family.epochs.user),
-            client_epoch: subject.client_epoch,
+            roles: family.map(|family| [family.role.as_str()]),
+            grant_id: family.map(|family| family.id.as_str()),
+            user_epoch: family.map(|family| family.epochs.user),
+            client_epoch,
             jti: random::id(),
             iat: now.seconds(),
             exp: now.after(self.lifetimes.access_token).seconds(),
-            cnf: subject.key.map(|jkt| Confirmation { jkt }),
+            cnf: key.map(|jkt| Confirmation { jkt }),
         }
     }
 }
