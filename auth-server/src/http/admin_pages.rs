@@ -20,7 +20,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use foundation::context::{Administrator, RequestContext};
+use foundation::context::RequestContext;
 use identity::sessions::Session;
 use identity::users::Role;
 use tower::ServiceExt as _;
@@ -79,11 +79,7 @@ fn require_recent_administrator(
     let session = require_administrator(session, page, false)?;
     let session = require_recent_sign_in(Some(session), page, false, context)?;
     let of_administrator = RequestContext {
-        administrator: Some(Administrator {
-            user_id: session.user.id,
-            epoch: session.authority().epoch,
-            session: Some((session.id, session.signed_in_at)),
-        }),
+        administrator: Some(session.administrator()),
         ..context.clone()
     };
     Ok((session, of_administrator))

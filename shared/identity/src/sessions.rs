@@ -14,7 +14,7 @@ use crate::services::SessionLifetimes;
 use crate::users::{User, UserRow};
 use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
-use foundation::context::RequestContext;
+use foundation::context::{Administrator, RequestContext};
 use foundation::random;
 use foundation::secret::Secret;
 use foundation::time_limits;
@@ -111,6 +111,15 @@ impl Session {
             epoch: self.epoch,
             session_id: Some(self.id),
             signed_in_at: Some(self.signed_in_at),
+        }
+    }
+
+    /// Returns the user as the administrator of a change in this session.
+    pub const fn administrator(&self) -> Administrator {
+        Administrator {
+            user_id: self.user.id,
+            epoch: self.epoch,
+            session: Some((self.id, self.signed_in_at)),
         }
     }
 }

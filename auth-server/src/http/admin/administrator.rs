@@ -7,7 +7,6 @@ use access_tokens::{Subject, Token};
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
-use foundation::clock::Timestamp;
 use foundation::context::{self, RequestContext};
 use identity::sessions::Session;
 use identity::users::Role;
@@ -63,11 +62,7 @@ impl FromRequestParts<App> for Administrator {
         rate_limits::by_principal(&app.rate_limiter, parts, user_id, client_id.unwrap_or_default())?;
         credentials.authorize(parts, app).await?;
         let request = RequestContext {
-            administrator: user_id.map(|user_id| context::Administrator {
-                user_id,
-                epoch: credentials.epoch(),
-                session: credentials.session(),
-            }),
+            administrator: credentials.administrator(),
             ..request_context(&parts.extensions)?.as_ref().clone()
         };
         Ok(Self(AdministratorContext { request, credentials }))
@@ -119,17 +114,14 @@ impl Credentials {
         }
     }
 
-    fn epoch(&self) -> i64 {
+    fn administrator(&self) -> Option<context::Administrator> {
         match self {
-            Self::Session(session) => session.authority().epoch,
-            Self::Token(token) => token.user_epoch,
-        }
-    }
-
-    fn session(&self) -> Option<(i64, Timestamp)> {
-        match self {
-            Self::Session(session) => Some((session.id, session.signed_in_at)),
-            Self::Token(_) => None,
+            Self::Session(session) => Some(session.administrator()),
+            Self::Token(token) => token.user_id().map(|user_id| context::Administrator {
+                user_id,
+                epoch: token.user_epoch,
+                session: None,
+            }),
         }
     }
 
