@@ -22,14 +22,14 @@ pub mod text;
 mod user_agent;
 
 pub(crate) use account::{
-    AccountPage, DeletionPage, EmailPage, TwoStepEnrollmentPage, account, deletion, email, recovery_codes,
-    two_step_enrollment, two_step_off, two_step_on,
+    AccountPage, DeletionPage, EmailPage, account, deletion, email, recovery_codes, two_step_enrollment,
+    two_step_off, two_step_on,
 };
 pub(crate) use admin::{
-    ClientChange, ClientPage, ClientsPage, DashboardPage, EnteredClient, Keys, NewClientPage,
-    SecurityEventsPage, SigningKeysPage, TokenPreviewPage, UserChange, UserPage, UsersPage, client,
-    client_created, client_review, client_secret, clients, dashboard, initial_password, new_client,
-    security_events, signing_keys, token_preview, user, users,
+    ClientChange, ClientPage, ClientsPage, DashboardPage, EnteredClient, Keys, SecurityEventsPage,
+    SigningKeysPage, TokenPreviewPage, UserChange, UserPage, UsersPage, client, client_created,
+    client_review, client_secret, clients, dashboard, initial_password, new_client, security_events,
+    signing_keys, token_preview, user, users,
 };
 pub use brand::Brand;
 pub(crate) use brand::{BrandParts, Logo};

@@ -7,9 +7,7 @@ mod two_step;
 pub(crate) use deletion::{DeletionPage, deletion};
 pub(crate) use email::{EmailPage, email};
 pub(super) use two_step::qr_code;
-pub(crate) use two_step::{
-    TwoStepEnrollmentPage, recovery_codes, two_step_enrollment, two_step_off, two_step_on,
-};
+pub(crate) use two_step::{recovery_codes, two_step_enrollment, two_step_off, two_step_on};
 
 use super::part::{Part, Parts};
 use super::session_item::SessionItem;

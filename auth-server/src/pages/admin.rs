@@ -15,9 +15,7 @@ mod users;
 
 pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
 pub(crate) use dashboard::{DashboardPage, dashboard};
-pub(crate) use new_client::{
-    EnteredClient, NewClientPage, client_created, client_review, client_secret, new_client,
-};
+pub(crate) use new_client::{EnteredClient, client_created, client_review, client_secret, new_client};
 pub(super) use plot::{Line, Plot};
 pub(super) use security_events::Condition;
 pub(crate) use security_events::{SecurityEventsPage, security_events};

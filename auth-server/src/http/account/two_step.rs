@@ -9,7 +9,7 @@ use crate::http::forms::{AccountForm, AccountQuery, TwoStepConfirmationForm};
 use crate::http::reauthentication;
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::see_other;
-use crate::pages::{self, FormState, TwoStepEnrollmentPage, text};
+use crate::pages::{self, text};
 use crate::paths;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
@@ -73,7 +73,7 @@ pub(crate) async fn enroll(
 ) -> Result<Response, FlowError> {
     let session = require_recent_sign_in(session, paths::TWO_STEP, false, &context)?;
     Ok(match mfa::enroll(&identity, &session, None, &context).await {
-        Ok(enrollment) => renderer.show(|form| enrollment_page(form, &enrollment)),
+        Ok(enrollment) => renderer.show(|form| pages::two_step_enrollment(form, &enrollment)),
         Err(error) => renderer.for_user(&session).show_again(form_error(error), |form| {
             pages::two_step_on(form, &session.user.email)
         }),
@@ -110,7 +110,7 @@ pub(crate) async fn confirm(
             let page = pages::recovery_codes(&codes, &session.user.email, context.now);
             (cookie, page).into_response()
         }
-        Err(error) => renderer.show_again(error, |form| enrollment_page(form, &enrollment)),
+        Err(error) => renderer.show_again(error, |form| pages::two_step_enrollment(form, &enrollment)),
     })
 }
 
@@ -170,10 +170,6 @@ pub(crate) async fn turn_off(
             pages::two_step_off(form, &session.user.email)
         }),
     })
-}
-
-fn enrollment_page(form: FormState<'_>, enrollment: &Enrollment) -> Response {
-    pages::two_step_enrollment(&TwoStepEnrollmentPage { form, enrollment })
 }
 
 /// Returns the error of a form. If another browser changed two-step sign-in meanwhile, this one gets its page

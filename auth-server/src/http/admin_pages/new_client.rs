@@ -10,7 +10,7 @@ use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, NewClientForm};
 use crate::http::reauthentication::require_recent_sign_in;
-use crate::pages::{self, EnteredClient, NewClientPage, text};
+use crate::pages::{self, EnteredClient, text};
 use crate::paths;
 use axum::extract::State;
 use axum::response::Response;
@@ -49,7 +49,7 @@ pub(crate) async fn show(
         first_party: false,
     };
     let renderer = renderer.for_user(&session);
-    Ok(renderer.show(|form| pages::new_client(&NewClientPage { form, entered })))
+    Ok(renderer.show(|form| pages::new_client(form, entered)))
 }
 
 /// Create an app by a form
@@ -84,18 +84,16 @@ pub(crate) async fn submit(
         first_party: fields.first_party == "yes",
     };
     if fields.step == "edit" {
-        return Ok(renderer.show(|form| pages::new_client(&NewClientPage { form, entered })));
+        return Ok(renderer.show(|form| pages::new_client(form, entered)));
     }
     let registration = match read(&fields, &app.grants.issuer) {
         Ok(registration) => registration,
         Err(error) => {
-            return Ok(renderer.show_again(error, |form| pages::new_client(&NewClientPage { form, entered })));
+            return Ok(renderer.show_again(error, |form| pages::new_client(form, entered)));
         }
     };
     if fields.step != "create" {
-        return Ok(
-            renderer.show(|form| pages::client_review(&NewClientPage { form, entered }, &registration))
-        );
+        return Ok(renderer.show(|form| pages::client_review(form, entered, &registration)));
     }
     let registered = register(&app.identity.db, &app.grants.issuer, registration, &administrator).await;
     match registered {
@@ -103,9 +101,7 @@ pub(crate) async fn submit(
             let path = paths::of_client(&client.id);
             Ok(pages::client_created(&client.id, secret.as_ref(), &path))
         }
-        Err(error) => Ok(renderer.show_again(error.into(), |form| {
-            pages::new_client(&NewClientPage { form, entered })
-        })),
+        Err(error) => Ok(renderer.show_again(error.into(), |form| pages::new_client(form, entered))),
     }
 }
 

@@ -27,12 +27,6 @@ struct TwoStepOffTemplate<'a> {
     email: &'a str,
 }
 
-/// The secret of an authenticator app, with a form for its first code.
-pub(crate) struct TwoStepEnrollmentPage<'a> {
-    pub(crate) form: FormState<'a>,
-    pub(crate) enrollment: &'a Enrollment,
-}
-
 #[derive(Template)]
 #[template(path = "two_step_enrollment.html")]
 struct TwoStepEnrollmentTemplate<'a> {
@@ -65,14 +59,14 @@ pub(crate) fn two_step_off(form: FormState<'_>, email: &str) -> Response {
     render(&text::of("two-step").plain(), &TwoStepOffTemplate { form, email })
 }
 
-/// Renders the secret of an authenticator app.
-pub(crate) fn two_step_enrollment(page: &TwoStepEnrollmentPage<'_>) -> Response {
-    let otpauth_url = page.enrollment.otpauth_url.expose();
+/// Renders the secret of an authenticator app, with a form for its first code.
+pub(crate) fn two_step_enrollment(form: FormState<'_>, enrollment: &Enrollment) -> Response {
+    let otpauth_url = enrollment.otpauth_url.expose();
     let template = TwoStepEnrollmentTemplate {
-        form: page.form,
+        form,
         qr_code: qr_code(otpauth_url),
         otpauth_url,
-        secret: page.enrollment.secret.expose(),
+        secret: enrollment.secret.expose(),
     };
     render(&text::of("two-step-enroll").plain(), &template)
 }

@@ -11,12 +11,6 @@ use foundation::secret::Secret;
 use identity::grants::clients::ClientType;
 use issuer::clients::Registration;
 
-/// The form that creates an app.
-pub(crate) struct NewClientPage<'a> {
-    pub(crate) form: FormState<'a>,
-    pub(crate) entered: EnteredClient<'a>,
-}
-
 /// An app, as an administrator entered it.
 #[derive(Clone, Copy)]
 pub(crate) struct EnteredClient<'a> {
@@ -49,7 +43,7 @@ struct KindItem {
 }
 
 /// Renders the form that creates an app.
-pub(crate) fn new_client(page: &NewClientPage<'_>) -> Response {
+pub(crate) fn new_client(form: FormState<'_>, entered: EnteredClient<'_>) -> Response {
     let kind = |kind: ClientType| KindItem {
         name: kind.as_str(),
         label: kind_in_words(kind),
@@ -59,11 +53,11 @@ pub(crate) fn new_client(page: &NewClientPage<'_>) -> Response {
             ClientType::Web => text::of("client-web-explanation"),
             ClientType::Service => text::of("client-service-explanation"),
         },
-        is_chosen: page.entered.kind == kind.as_str(),
+        is_chosen: entered.kind == kind.as_str(),
     };
     let template = NewClientTemplate {
-        form: page.form,
-        entered: page.entered,
+        form,
+        entered,
         kinds: ClientType::ALL.map(kind).into(),
         scopes: in_words(Scope::all()),
         path: paths::ADMIN_NEW_CLIENT,
@@ -84,10 +78,14 @@ struct ClientReviewTemplate<'a> {
 }
 
 /// Renders an app before it is created.
-pub(crate) fn client_review(page: &NewClientPage<'_>, registration: &Registration) -> Response {
+pub(crate) fn client_review(
+    form: FormState<'_>,
+    entered: EnteredClient<'_>,
+    registration: &Registration,
+) -> Response {
     let template = ClientReviewTemplate {
-        form: page.form,
-        entered: page.entered,
+        form,
+        entered,
         registration,
         kind: kind_in_words(registration.kind),
         is_confidential: registration.kind.is_confidential(),
