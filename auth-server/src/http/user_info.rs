@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use web::bearer::PresentedToken;
 use web::content_negotiation::excludes_json;
 use web::openapi::error_responses::code;
-use web::{Code, Context, Error, bearer, body, error_responses, rate_limits};
+use web::{Context, Error, bearer, body, error_responses, rate_limits};
 
 /// The media type of a signed response.
 const SIGNED: &str = "application/jwt";
@@ -120,13 +120,8 @@ async fn respond(
     presented: Option<PresentedToken<'_>>,
     context: &RequestContext,
 ) -> Result<Response, Error> {
-    let presented = presented.ok_or_else(|| {
-        Error::new(
-            Code::Unauthenticated,
-            "Send an access token with the scope openid.",
-        )
-        .header(header::WWW_AUTHENTICATE, "Bearer")
-    })?;
+    let missing = || bearer::unauthenticated("Send an access token with the scope openid.");
+    let presented = presented.ok_or_else(missing)?;
     let token = access_token::verify(&app.grants, parts, presented).await?;
     rate_limits::by_principal(&app.rate_limiter, parts, token.user_id(), &token.client_id)?;
     if token.user_id().is_none() {

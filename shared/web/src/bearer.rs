@@ -38,6 +38,11 @@ pub fn token(headers: &HeaderMap) -> Result<Option<PresentedToken<'_>>, Error> {
     }))
 }
 
+/// 401: the request has no credentials (RFC 6750 §3). The message names those to send.
+pub fn unauthenticated(message: &'static str) -> Error {
+    Error::new(Code::Unauthenticated, message).header(header::WWW_AUTHENTICATE, "Bearer")
+}
+
 /// 401: the token failed a check (RFC 6750 §3.1). The message names the check.
 pub fn invalid_token(message: String) -> Error {
     Error::new(Code::InvalidToken, message)

@@ -135,10 +135,9 @@ impl Credentials {
 
 /// 401: the call needs an administrator.
 fn unauthenticated() -> Error {
-    challenge(Error::new(
-        Code::Unauthenticated,
+    bearer::unauthenticated(
         "Sign in as an administrator at /signin, or send an access token with the scope admin.",
-    ))
+    )
 }
 
 /// Adds the challenge that a 401 needs (RFC 9110 §15.5.2).

@@ -4,7 +4,6 @@
 use super::errors::error_response;
 use crate::app::App;
 use axum::extract::FromRequestParts;
-use axum::http::header;
 use axum::http::request::Parts;
 use foundation::ids::TextId;
 use foundation::secret::Secret;
@@ -12,7 +11,7 @@ use identity::grants::clients::Client;
 use issuer::registrations::{ClientRegistration, initial_tokens};
 use web::body::Authorization;
 use web::context::request_context;
-use web::{Code, Error, PathId, bearer, error_responses};
+use web::{Error, PathId, bearer, error_responses};
 
 /// The caller that registers a client, with an initial access token if the request has one. Rejects with 404
 /// if clients cannot register themselves, and with 401 if the token is not valid, or missing although it is
@@ -105,9 +104,7 @@ fn presented(parts: &Parts) -> Result<Option<Secret>, Error> {
 
 /// 401: the request has no token, and needs one.
 fn unauthenticated() -> Error {
-    Error::new(
-        Code::Unauthenticated,
+    bearer::unauthenticated(
         "Send an initial access token to register a client, or the registration access token to manage one.",
     )
-    .header(header::WWW_AUTHENTICATE, "Bearer")
 }
