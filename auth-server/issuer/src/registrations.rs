@@ -20,7 +20,7 @@ use foundation::random;
 use foundation::secret::Secret;
 use identity::grants::clients::{Client, ClientOrigin, ClientType};
 use limits::Limits;
-use storage::db::{Db, Tx};
+use storage::db::Db;
 use storage::expiring::ExpiringStore;
 
 /// The callers that may register clients at the registration endpoint.
@@ -85,30 +85,19 @@ impl Registrations {
         context: &RequestContext,
     ) -> Result<ClientInformation, Error> {
         let new = self.read(metadata, initial_token.is_some(), context.now);
-        match initial_token {
+        let (mut tx, new, detail) = match initial_token {
             Some(token) => {
                 let mut tx = self.db.begin().await?;
                 let claimed = initial_tokens::claim(&mut tx, token, context.now).await?;
                 let id = claimed.ok_or(Error::InvalidToken)?;
-                self.store(tx, new?, format!("with the initial access token {id}"), context)
-                    .await
+                (tx, new?, format!("with the initial access token {id}"))
             }
             None => {
                 let new = new?;
                 self.limits.take(&self.db, context).await?;
-                let tx = self.db.begin().await?;
-                self.store(tx, new, "without a token".to_owned(), context).await
+                (self.db.begin().await?, new, "without a token".to_owned())
             }
-        }
-    }
-
-    async fn store(
-        &self,
-        mut tx: Tx,
-        new: NewClient,
-        detail: String,
-        context: &RequestContext,
-    ) -> Result<ClientInformation, Error> {
+        };
         let client = &new.client;
         identity::grants::clients::create(&mut tx, client).await?;
         let event = Event::success(EventName::ClientCreated).client(&client.id);
