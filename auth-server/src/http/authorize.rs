@@ -51,9 +51,7 @@ pub(crate) async fn authorize(
         return answer_without_pages(&app, received, session, &context).await;
     }
     let page = match session {
-        Some(session) if !demands.needs_sign_in(session.user.id, session.signed_in_at, context.now) => {
-            paths::CONSENT
-        }
+        Some(session) if !demands.needs_sign_in(&session, context.now) => paths::CONSENT,
         _ => paths::SIGN_IN,
     };
     let request = FlowRequest {
@@ -78,8 +76,7 @@ async fn answer_without_pages(
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
     let demands = received.demands;
-    let session =
-        session.filter(|session| !demands.needs_sign_in(session.user.id, session.signed_in_at, context.now));
+    let session = session.filter(|session| !demands.needs_sign_in(session, context.now));
     let request = match (received.checked, &session) {
         (Some(request), _) => request,
         (None, Some(session)) => {
@@ -97,12 +94,8 @@ async fn answer_without_pages(
     if session.password_change_required {
         return refuse(MissingInteraction::PasswordChange);
     }
-    if app
-        .grants
-        .missing_consent(&request, session.user.id)
-        .await?
-        .is_some()
-    {
+    let missing = app.grants.missing_consent(&request, session.user.id).await?;
+    if missing.is_some() {
         return refuse(MissingInteraction::Consent);
     }
     let request_uri = received.request_uri.as_ref();

@@ -102,7 +102,7 @@ async fn check(
         let refused = app.grants.refuse(&request, MissingInteraction::SignIn);
         return Err(FlowError::Response(see_other(&refused)));
     }
-    if demands.needs_sign_in_since(begun.request.received_at, session.signed_in_at, context.now) {
+    if demands.needs_sign_in_since(begun.request.received_at, session, context.now) {
         return Err(FlowError::Response(see_other(&paths::sign_in(Some(flow)))));
     }
     Ok(request)

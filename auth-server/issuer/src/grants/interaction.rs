@@ -2,6 +2,7 @@
 //! Connect Core §3.1.2.1).
 
 use foundation::clock::Timestamp;
+use identity::sessions::Session;
 use std::time::Duration;
 
 /// The values that `prompt` may contain.
@@ -33,22 +34,16 @@ impl Demands {
         self.expected_user.is_none_or(|expected| expected == user_id)
     }
 
-    /// Returns whether the user must sign in although there is a session of this user, who signed in at
-    /// `signed_in_at`.
-    pub fn needs_sign_in(&self, user_id: i64, signed_in_at: Timestamp, now: Timestamp) -> bool {
-        !self.admits(user_id) || self.interaction.needs_sign_in(signed_in_at, now)
+    /// Returns whether the user must sign in although there is this session.
+    pub fn needs_sign_in(&self, session: &Session, now: Timestamp) -> bool {
+        !self.admits(session.user.id) || self.interaction.needs_sign_in(session.signed_in_at, now)
     }
 
-    /// Returns whether a user who signed in at `signed_in_at` must sign in again before a code is issued for
-    /// a request that arrived at `received_at`. A sign-in since then fulfills every demand, so that the user
-    /// may take time to decide.
-    pub fn needs_sign_in_since(
-        &self,
-        received_at: Timestamp,
-        signed_in_at: Timestamp,
-        now: Timestamp,
-    ) -> bool {
-        signed_in_at < received_at && self.interaction.needs_sign_in(signed_in_at, now)
+    /// Returns whether the user of this session must sign in again before a code is issued for a request that
+    /// arrived at `received_at`. A sign-in since then fulfills every demand, so that the user may take time
+    /// to decide.
+    pub fn needs_sign_in_since(&self, received_at: Timestamp, session: &Session, now: Timestamp) -> bool {
+        session.signed_in_at < received_at && self.interaction.needs_sign_in(session.signed_in_at, now)
     }
 }
 
@@ -86,7 +81,7 @@ impl Interaction {
     }
 
     /// Returns whether a user who signed in at `signed_in_at` must sign in again.
-    pub fn needs_sign_in(&self, signed_in_at: Timestamp, now: Timestamp) -> bool {
+    fn needs_sign_in(&self, signed_in_at: Timestamp, now: Timestamp) -> bool {
         self.asks_sign_in
             || self
                 .max_age
