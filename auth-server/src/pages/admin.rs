@@ -68,7 +68,7 @@ pub(super) struct Choice {
 /// A change that an administrator can make.
 pub(super) struct ChangeItem {
     /// The name of the change in the form.
-    pub(super) name: String,
+    pub(super) name: &'static str,
     pub(super) label: String,
     pub(super) effect: Text<'static>,
     pub(super) is_dangerous: bool,

@@ -115,7 +115,7 @@ fn changes() -> [ChangeItem; 2] {
     let effect = text::of("user-disable-effect").with("sessions", 3);
     [
         ChangeItem {
-            name: "disable".to_owned(),
+            name: "disable",
             label: text::of("user-disable").plain(),
             effect: effect.with("apps", 2),
             is_dangerous: true,
@@ -125,7 +125,7 @@ fn changes() -> [ChangeItem; 2] {
             ),
         },
         ChangeItem {
-            name: "unlock".to_owned(),
+            name: "unlock",
             label: text::of("user-unlock").plain(),
             effect: text::of("user-unlock-effect"),
             is_dangerous: false,

@@ -245,7 +245,7 @@ fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<Chan
         |change: ClientChange, (label, effect): (Text<'_>, Text<'static>), command: &str, call: &str| {
             let call = format!("-X POST {}/{call}", quoted(url));
             ChangeItem {
-                name: change.as_str().to_owned(),
+                name: change.as_str(),
                 label: label.plain(),
                 effect,
                 is_dangerous: change.only_ends_access(),

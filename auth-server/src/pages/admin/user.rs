@@ -59,10 +59,10 @@ struct UserTemplate<'a> {
     changes: Vec<ChangeItem>,
     sessions: Part<SessionItem>,
     /// The name of the change that ends a session.
-    end_session: String,
+    end_session: &'static str,
     apps: Part<AppItem<'a>>,
     /// The name of the change that revokes a consent.
-    revoke_consent: String,
+    revoke_consent: &'static str,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The time of the last change, which tells whether a form is sent again.
@@ -87,7 +87,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
     let change = |change: UserChange| {
         let (label, effect) = change.in_words(sessions, apps);
         ChangeItem {
-            name: change.name(),
+            name: change.as_str(),
             label: label.plain(),
             effect,
             is_dangerous: change.is_dangerous(),
@@ -113,9 +113,9 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             .map(change)
             .collect(),
         sessions: Part::of(page.sessions, parts.sessions, (path, "sessions"), session),
-        end_session: UserChange::EndSession.name(),
+        end_session: UserChange::EndSession.as_str(),
         apps: Part::of(page.apps, parts.apps, (path, "apps"), app_item),
-        revoke_consent: UserChange::RevokeConsent.name(),
+        revoke_consent: UserChange::RevokeConsent.as_str(),
         events: event_items(page.events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("user_id", &id.to_string())]),
         version: account.user.updated_at.to_string(),

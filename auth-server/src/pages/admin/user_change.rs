@@ -28,41 +28,39 @@ pub(crate) enum UserChange {
 }
 
 impl UserChange {
-    /// All changes but those of the role.
-    const WITHOUT_ROLE: [Self; 8] = [
+    const ALL: [Self; 11] = [
         Self::Disable,
         Self::Enable,
         Self::SignOut,
         Self::Unlock,
         Self::ResetSecondFactor,
         Self::SetPassword,
+        Self::Role(Role::User),
+        Self::Role(Role::Editor),
+        Self::Role(Role::Admin),
         Self::EndSession,
         Self::RevokeConsent,
     ];
 
     /// Returns the change with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        let role = name.strip_prefix("role-").and_then(Role::named);
-        let plain = || {
-            Self::WITHOUT_ROLE
-                .into_iter()
-                .find(|change| change.name() == name)
-        };
-        role.map(Self::Role).or_else(plain)
+        Self::ALL.into_iter().find(|change| change.as_str() == name)
     }
 
     /// Returns the name in a form.
-    pub(super) fn name(self) -> String {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
-            Self::Disable => "disable".to_owned(),
-            Self::Enable => "enable".to_owned(),
-            Self::SignOut => "sign-out".to_owned(),
-            Self::Unlock => "unlock".to_owned(),
-            Self::ResetSecondFactor => "reset-second-factor".to_owned(),
-            Self::SetPassword => "set-password".to_owned(),
-            Self::Role(role) => format!("role-{}", role.as_str()),
-            Self::EndSession => "end-session".to_owned(),
-            Self::RevokeConsent => "revoke-consent".to_owned(),
+            Self::Disable => "disable",
+            Self::Enable => "enable",
+            Self::SignOut => "sign-out",
+            Self::Unlock => "unlock",
+            Self::ResetSecondFactor => "reset-second-factor",
+            Self::SetPassword => "set-password",
+            Self::Role(Role::User) => "role-user",
+            Self::Role(Role::Editor) => "role-editor",
+            Self::Role(Role::Admin) => "role-admin",
+            Self::EndSession => "end-session",
+            Self::RevokeConsent => "revoke-consent",
         }
     }
 
@@ -141,9 +139,8 @@ mod tests {
 
     #[test]
     fn every_change_is_found_by_its_name() {
-        let roles = Role::ALL.map(UserChange::Role);
-        for change in UserChange::WITHOUT_ROLE.into_iter().chain(roles) {
-            assert_eq!(UserChange::named(&change.name()), Some(change));
+        for change in UserChange::ALL {
+            assert_eq!(UserChange::named(change.as_str()), Some(change));
         }
         assert_eq!(UserChange::named("role-owner"), None);
         assert_eq!(UserChange::named(""), None);
