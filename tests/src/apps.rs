@@ -178,24 +178,13 @@ impl<'a> Registration<'a> {
 
     fn register_directly(self) -> App {
         let redirect_uris = self.redirect_uris();
+        let kind = ClientType::named(self.kind).unwrap();
+        let scope = self.scope.parse().unwrap();
         let registration = clients::Registration {
-            id: new_id(),
-            name: "Some App".to_owned(),
-            kind: ClientType::named(self.kind).unwrap(),
             redirect_uris: redirect_uris.iter().map(ToString::to_string).collect(),
-            post_logout_redirect_uris: Vec::new(),
-            backchannel_logout_uri: None,
-            scope: self.scope.parse().unwrap(),
             default_scope: self.default_scope.map(|scope| scope.parse().unwrap()),
             first_party: self.first_party,
-            refresh_cookie: false,
-            refresh_retry_window: None,
-            jwks: None,
-            jwks_uri: None,
-            require_pushed_authorization_requests: false,
-            dpop_bound_access_tokens: false,
-            device_authorization: false,
-            signed_user_info: false,
+            ..clients::Registration::new(new_id(), "Some App".to_owned(), kind, scope)
         };
         let world = self.world;
         let register = async {

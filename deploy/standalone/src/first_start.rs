@@ -179,27 +179,15 @@ async fn create_administrator(
 }
 
 fn demo_client(runtime: &Runtime) -> Registration {
+    let (id, name) = (DEMO_CLIENT_ID.to_owned(), "Latchkey demo".to_owned());
     Registration {
-        id: DEMO_CLIENT_ID.to_owned(),
-        name: "Latchkey demo".to_owned(),
-        kind: ClientType::Spa,
-        jwks: None,
-        jwks_uri: None,
-        dpop_bound_access_tokens: false,
         redirect_uris: vec![
             runtime.policy.url(DEMO_PATH),
             "http://127.0.0.1/callback".to_owned(),
         ],
         post_logout_redirect_uris: vec![runtime.policy.url(DEMO_PATH)],
-        backchannel_logout_uri: None,
-        scope: Role::User.scope(),
-        default_scope: None,
         first_party: true,
-        refresh_cookie: false,
-        require_pushed_authorization_requests: false,
-        refresh_retry_window: None,
-        device_authorization: false,
-        signed_user_info: false,
+        ..Registration::new(id, name, ClientType::Spa, Role::User.scope())
     }
 }
 

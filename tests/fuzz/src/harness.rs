@@ -69,24 +69,11 @@ pub(crate) fn registration(
     redirect_uri: Option<&str>,
     jwks: Option<Value>,
 ) -> Registration {
+    let scope = Scope::named("posts:read").unwrap_or_default();
     Registration {
-        id: "app".to_owned(),
-        name: "App".to_owned(),
-        kind,
         redirect_uris: redirect_uri.map(str::to_owned).into_iter().collect(),
-        post_logout_redirect_uris: Vec::new(),
-        backchannel_logout_uri: None,
-        scope: Scope::named("posts:read").unwrap_or_default(),
-        default_scope: None,
-        first_party: false,
-        refresh_cookie: false,
-        require_pushed_authorization_requests: false,
-        refresh_retry_window: None,
         jwks,
-        jwks_uri: None,
-        dpop_bound_access_tokens: false,
-        device_authorization: false,
-        signed_user_info: false,
+        ..Registration::new("app".to_owned(), "App".to_owned(), kind, scope)
     }
 }
 

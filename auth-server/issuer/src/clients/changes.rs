@@ -1,7 +1,8 @@
 //! Changes of registered clients. The row of the client is locked from its reading to the commit, so that
 //! concurrent changes do not overwrite each other.
 
-use super::{COOKIE_RETRY_WINDOW, Error, RegistrationFlaw, default_part, rules};
+use super::registration::{COOKIE_RETRY_WINDOW, default_part};
+use super::{Error, RegistrationFlaw, rules};
 use audit::events::{Event, EventName};
 use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::context::RequestContext;

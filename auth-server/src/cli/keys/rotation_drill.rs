@@ -55,24 +55,14 @@ async fn try_to_rotate(store: &KeyStore) -> Result<Attempt, String> {
 
 /// Registers a service client with an id of its own.
 async fn register(services: &Services) -> Result<ServiceClient, Error> {
+    let id = format!("{ID_PREFIX}{}", random::uuid());
+    let (name, scope) = (
+        "Drill of the signing keys".to_owned(),
+        SCOPE.parse().unwrap_or_default(),
+    );
     let registration = Registration {
-        id: format!("{ID_PREFIX}{}", random::uuid()),
-        name: "Drill of the signing keys".to_owned(),
-        kind: ClientType::Service,
-        redirect_uris: Vec::new(),
-        post_logout_redirect_uris: Vec::new(),
-        backchannel_logout_uri: None,
-        scope: SCOPE.parse().unwrap_or_default(),
-        default_scope: None,
         first_party: true,
-        refresh_cookie: false,
-        require_pushed_authorization_requests: false,
-        refresh_retry_window: None,
-        jwks: None,
-        jwks_uri: None,
-        dpop_bound_access_tokens: false,
-        device_authorization: false,
-        signed_user_info: false,
+        ..Registration::new(id, name, ClientType::Service, scope)
     };
     let context = RequestContext::without_request();
     let (client, secret) = clients::register(&services.db, &services.issuer, registration, &context).await?;

@@ -120,24 +120,10 @@ fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError>
     })?;
     let uris = fields.redirect_uris.lines().map(str::trim);
     let registration = Registration {
-        id,
-        name: fields.name.trim().to_owned(),
-        kind,
         redirect_uris: uris.filter(|uri| !uri.is_empty()).map(str::to_owned).collect(),
-        post_logout_redirect_uris: Vec::new(),
-        backchannel_logout_uri: None,
-        scope,
-        default_scope: None,
         first_party: fields.first_party == "yes",
-        refresh_cookie: false,
-        refresh_retry_window: None,
-        jwks: None,
-        jwks_uri: None,
-        require_pushed_authorization_requests: false,
-        dpop_bound_access_tokens: false,
-        device_authorization: false,
-        signed_user_info: false,
+        ..Registration::new(id, fields.name.trim().to_owned(), kind, scope)
     };
-    registration.check(issuer)?;
+    registration.check(issuer).map_err(Error::Invalid)?;
     Ok(registration)
 }
