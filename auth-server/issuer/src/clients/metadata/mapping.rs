@@ -27,25 +27,14 @@ impl ClientMetadata {
             let checked = check_redirect_uris(&redirect_uris, kind, false);
             checked.map_err(|flaw| MetadataError::InvalidRedirectUri(flaw.reason))?;
         }
-        let registration = self.registration(id, kind, redirect_uris, issuer)?;
-        match (
-            method,
-            registration.jwks.is_some() || registration.jwks_uri.is_some(),
-        ) {
-            (AuthMethod::PrivateKeyJwt, true) => Ok((registration, method)),
-            (AuthMethod::PrivateKeyJwt, false) => {
-                Err("private_key_jwt needs jwks or jwks_uri".to_owned().into())
-            }
+        let mut registration = self.registration(id, kind, redirect_uris, issuer)?;
+        if method != AuthMethod::PrivateKeyJwt {
             // Keys for other purposes, which this issuer does not have, would replace the secret.
-            _ => Ok((
-                Registration {
-                    jwks: None,
-                    jwks_uri: None,
-                    ..registration
-                },
-                method,
-            )),
+            (registration.jwks, registration.jwks_uri) = (None, None);
+        } else if registration.jwks.is_none() && registration.jwks_uri.is_none() {
+            return Err("private_key_jwt needs jwks or jwks_uri".to_owned().into());
         }
+        Ok((registration, method))
     }
 
     fn registration(
