@@ -1,5 +1,7 @@
 //! The paths of the pages, and the queries that carry an authorization flow from page to page.
 
+pub(crate) use issuer::params::with_query;
+
 use audit::mail::Link;
 use issuer::device_requests::UserCode;
 use issuer::grants::DEVICE_PAGE;
@@ -199,14 +201,4 @@ pub(crate) fn of_user(id: i64) -> String {
 pub(crate) fn of_client(id: &str) -> String {
     let id: String = form_urlencoded::byte_serialize(id.as_bytes()).collect();
     format!("{ADMIN_CLIENTS}/{id}")
-}
-
-/// Returns a path with these parameters.
-pub(crate) fn with_query(path: &str, parameters: &[(&str, &str)]) -> String {
-    if parameters.is_empty() {
-        return path.to_owned();
-    }
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.extend_pairs(parameters);
-    format!("{path}?{}", query.finish())
 }

@@ -141,6 +141,17 @@ impl Params {
     }
 }
 
+/// Returns a URI with these parameters at the end of its query.
+pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
+    if parameters.is_empty() {
+        return uri.to_owned();
+    }
+    let separator = if uri.contains('?') { '&' } else { '?' };
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(parameters);
+    format!("{uri}{separator}{}", query.finish())
+}
+
 /// Fails with a message if the URL with which the browser returns to an app is too long.
 pub(crate) fn check_return_length(url: &str) -> Result<(), &'static str> {
     match url.len() > MAX_RETURN_LENGTH {

@@ -2,7 +2,7 @@
 
 use super::{EndSessionRequest, Grants, IdTokenHint};
 use crate::clients::redirect_uris;
-use crate::params::check_return_length;
+use crate::params::{check_return_length, with_query};
 use foundation::clock::Timestamp;
 use identity::sessions::Session;
 use storage::db;
@@ -63,7 +63,8 @@ impl Grants {
         let redirect = match &request.post_logout_redirect_uri {
             Some(uri) if !is_unreadable => {
                 self.check_post_logout_uri(client_id, uri, now).await?;
-                let redirect = with_state(uri, request.state.as_deref());
+                let state = request.state.as_deref().map(|state| ("state", state));
+                let redirect = with_query(uri, state.as_slice());
                 check_return_length(&redirect).map_err(EndSessionError::Invalid)?;
                 Some(redirect)
             }
@@ -98,14 +99,4 @@ impl Grants {
             )),
         }
     }
-}
-
-fn with_state(uri: &str, state: Option<&str>) -> String {
-    let Some(state) = state else {
-        return uri.to_owned();
-    };
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("state", state);
-    let separator = if uri.contains('?') { '&' } else { '?' };
-    format!("{uri}{separator}{}", query.finish())
 }

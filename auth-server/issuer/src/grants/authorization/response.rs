@@ -2,6 +2,7 @@
 
 use crate::grants::authorization_error::{AuthorizationError, ErrorResponse};
 use crate::grants::{AuthorizationRequest, Grants};
+use crate::params::with_query;
 
 impl Grants {
     /// Returns the error response to a request whose redirect URI the client has registered.
@@ -35,15 +36,9 @@ impl Grants {
     /// Returns the request's redirect URI with a response in its query, `state` (RFC 6749 §4.1.2) and `iss`
     /// (RFC 9207 §2).
     pub(super) fn redirect(&self, request: &AuthorizationRequest, response: &[(&str, &str)]) -> String {
-        let uri = &request.redirect_uri;
-        let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(response);
-        query.extend_pairs(request.state.iter().map(|state| ("state", state)));
-        query.append_pair("iss", &self.issuer);
-        format!(
-            "{uri}{}{}",
-            if uri.contains('?') { '&' } else { '?' },
-            query.finish()
-        )
+        let mut parameters = response.to_vec();
+        parameters.extend(request.state.as_deref().map(|state| ("state", state)));
+        parameters.push(("iss", self.issuer.as_str()));
+        with_query(&request.redirect_uri, &parameters)
     }
 }
