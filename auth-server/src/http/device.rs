@@ -9,8 +9,7 @@ use super::flow::FlowError;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{DeviceDecisionForm, DeviceForm, DeviceQuery};
 use crate::app::App;
-use crate::pages;
-use crate::pages::text;
+use crate::pages::{self, FormState, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -43,14 +42,16 @@ pub(crate) async fn show(
     let flow = paths::device_flow(code.as_ref());
     let session = require_session(session, Some(&flow), query.signed_in.is_some())?;
     let code = code.as_ref().map(UserCode::to_string).unwrap_or_default();
-    Ok(renderer.show(|form| {
-        pages::device(&pages::DevicePage {
-            form,
-            email: &session.user.email,
-            sign_in: another_user(None),
-            code: &code,
-        })
-    }))
+    Ok(renderer.show(|form| page(form, &session, &code)))
+}
+
+fn page(form: FormState<'_>, session: &Session, code: &str) -> Response {
+    pages::device(&pages::DevicePage {
+        form,
+        email: &session.user.email,
+        sign_in: another_user(None),
+        code,
+    })
 }
 
 /// Submit the code of a device
@@ -73,26 +74,18 @@ pub(crate) async fn submit(
 ) -> Result<Response, FlowError> {
     let code = UserCode::parse(&fields.user_code);
     let session = require_session(session, Some(&paths::device_flow(code.as_ref())), false)?;
-    let email = &session.user.email;
     match find(&app.grants, code, &session, &context).await {
         Ok((code, request)) => Ok(renderer.show(|form| {
             pages::device_confirmation(&pages::DeviceConfirmationPage {
                 form,
-                email,
+                email: &session.user.email,
                 sign_in: another_user(Some(&code)),
                 code: &code.to_string(),
                 request: &request,
                 now: context.now,
             })
         })),
-        Err(error) => Ok(renderer.show_again(error, |form| {
-            pages::device(&pages::DevicePage {
-                form,
-                email,
-                sign_in: another_user(None),
-                code: &fields.user_code,
-            })
-        })),
+        Err(error) => Ok(renderer.show_again(error, |form| page(form, &session, &fields.user_code))),
     }
 }
 
