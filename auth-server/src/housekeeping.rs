@@ -3,8 +3,8 @@
 use access_tokens::verifiers;
 use audit::{alerts, events, figures, revocation};
 use foundation::clock::{Timestamp, now};
-use identity::grants::clients::unused;
-use identity::grants::refresh_families;
+use identity::clients::unused;
+use identity::refresh_families;
 use identity::{mailed_tokens, sessions};
 use issuer::clients::{assertions, documents};
 use issuer::registrations::initial_tokens;

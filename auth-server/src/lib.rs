@@ -20,7 +20,7 @@ use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
 use http::admin::event_stream::MAX_STREAMS;
 use http_client::{Guard, GuardedClient, error_chain};
-use identity::grants::clients::Clients;
+use identity::clients::Clients;
 use identity::passkeys::RelyingParty;
 use issuer::backchannel_logout::LogoutDelivery;
 use issuer::clients::documents::{DocumentServices, Documents};

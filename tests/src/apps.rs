@@ -7,7 +7,7 @@ use crate::http::{Call, Caller};
 use crate::tokens::{Grant, Tokens, basic};
 use crate::world::World;
 use foundation::context::RequestContext;
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::runtime::Handle;

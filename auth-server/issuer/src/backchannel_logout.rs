@@ -5,7 +5,7 @@ use audit::outbox::{self, Due, Failure, Outbox};
 use foundation::clock::{self, Timestamp};
 use foundation::random;
 use http_client::GuardedClient;
-use identity::grants::clients::Clients;
+use identity::clients::Clients;
 use identity::logout_notices::{self, FailedAttempt, LogoutNotice};
 use serde::Serialize;
 use serde_json::{Value, json};

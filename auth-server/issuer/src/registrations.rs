@@ -18,7 +18,7 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
 use foundation::secret::Secret;
-use identity::grants::clients::{Client, ClientOrigin, ClientType};
+use identity::clients::{Client, ClientOrigin, ClientType};
 use limits::Limits;
 use storage::db::Db;
 use storage::expiring::ExpiringStore;
@@ -99,7 +99,7 @@ impl Registrations {
             }
         };
         let client = &new.client;
-        identity::grants::clients::create(&mut tx, client).await?;
+        identity::clients::create(&mut tx, client).await?;
         let event = Event::success(EventName::ClientCreated).client(&client.id);
         event.detail(detail).record(&mut tx, context).await?;
         tx.commit().await?;

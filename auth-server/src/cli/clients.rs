@@ -11,7 +11,7 @@ use super::{Error, Services, print};
 use foundation::json;
 use foundation::settings::InvalidSetting;
 use http_client::{ForeignUrl, Guard};
-use identity::grants::clients;
+use identity::clients;
 use issuer::clients::{
     ClientChanges, DEFAULT_OVERLAP, Error as ClientError, MAX_JWKS_BYTES, Registration, disable, enable,
     register, rotate_secret, update,

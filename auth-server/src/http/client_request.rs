@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foundation::clock::Timestamp;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 use issuer::clients;
 use issuer::clients::assertions::{self, ASSERTION_TYPE, PresentedAssertion, Recipient};
 use issuer::grants::Grants;

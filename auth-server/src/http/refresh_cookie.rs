@@ -5,8 +5,8 @@
 use super::client_request::TokenFailure;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use foundation::secret::Secret;
-use identity::grants::clients::Client;
-use identity::grants::origins;
+use identity::clients::Client;
+use identity::origins;
 use issuer::grants::{TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
 use std::time::Duration;

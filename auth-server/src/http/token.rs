@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use foundation::context::RequestContext;
-use identity::grants::clients::{Client, ClientType};
+use identity::clients::{Client, ClientType};
 use issuer::grants::{DEVICE_CODE, Grants, TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
 use web::Context;

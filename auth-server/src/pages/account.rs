@@ -17,7 +17,7 @@ use askama::Template;
 use audit::events::list::SecurityEvent;
 use axum::response::Response;
 use foundation::clock::Timestamp;
-use identity::grants::consents::ConnectedApp;
+use identity::consents::ConnectedApp;
 use identity::sessions::OwnSession;
 use identity::users::Role;
 use identity::users::account::Account;

@@ -4,7 +4,7 @@ use super::{CONTENT_SECURITY_POLICY, FormState, in_words, presentation, render, 
 use askama::Template;
 use axum::response::Response;
 use foundation::scope::Scope;
-use identity::grants::clients::{Client, ClientOrigin};
+use identity::clients::{Client, ClientOrigin};
 use identity::users::User;
 use issuer::clients::documents::authority_of;
 use url::Url;

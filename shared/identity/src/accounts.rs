@@ -3,9 +3,9 @@
 
 pub mod administration;
 
+use crate::consents;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::end_reason::EndReason;
-use crate::grants::consents;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;

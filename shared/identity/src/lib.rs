@@ -1,4 +1,5 @@
-//! Accounts, sign-in, two-step sign-in and OAuth grants: the rules that both servers share.
+//! Users, sign-in, two-step sign-in, OAuth clients and the access that users give to these: the rules that both
+//! servers share.
 //!
 //! This crate depends on sqlx and not on axum. Each table is written by one module.
 
@@ -7,22 +8,25 @@ pub mod administrators;
 pub mod authentication_methods;
 pub mod authority;
 pub mod captcha;
+pub mod clients;
+pub mod consents;
 pub mod credential_check;
 pub mod email_verifications;
 pub mod end_reason;
 pub mod first_step;
-pub mod grants;
 pub mod lockout;
 pub mod login;
 pub mod logout_notices;
 pub mod mail_throttle;
 pub mod mailed_tokens;
 pub mod mfa;
+pub mod origins;
 pub mod passkeys;
 pub mod password_changes;
 pub mod password_resets;
 pub mod passwords;
 mod recovery_codes;
+pub mod refresh_families;
 mod sealed_state;
 pub mod second_factor;
 mod services;
@@ -40,19 +44,19 @@ pub use totp::Enrollment;
 pub fn statements() -> Vec<(String, String)> {
     let constant = [
         authority::STATEMENTS,
-        grants::clients::STATEMENTS,
-        grants::clients::documents::STATEMENTS,
-        grants::clients::secrets::STATEMENTS,
-        grants::clients::unused::STATEMENTS,
-        grants::consents::STATEMENTS,
-        grants::refresh_families::STATEMENTS,
-        grants::refresh_families::replacement::STATEMENTS,
-        grants::refresh_families::revocation::STATEMENTS,
-        grants::refresh_families::rotation::STATEMENTS,
+        clients::STATEMENTS,
+        clients::documents::STATEMENTS,
+        clients::secrets::STATEMENTS,
+        clients::unused::STATEMENTS,
+        consents::STATEMENTS,
         logout_notices::STATEMENTS,
         mailed_tokens::STATEMENTS,
         passkeys::STATEMENTS,
         recovery_codes::STATEMENTS,
+        refresh_families::STATEMENTS,
+        refresh_families::replacement::STATEMENTS,
+        refresh_families::revocation::STATEMENTS,
+        refresh_families::rotation::STATEMENTS,
         sessions::STATEMENTS,
         sessions::ends::STATEMENTS,
         sessions::lists::STATEMENTS,
@@ -65,8 +69,8 @@ pub fn statements() -> Vec<(String, String)> {
     let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
     let constant = constant.into_iter().flatten().map(owned);
     constant
-        .chain(grants::clients::list::statements())
-        .chain(grants::consents::list::statements())
+        .chain(clients::list::statements())
+        .chain(consents::list::statements())
         .chain(sessions::lists::statements())
         .chain(users::list::statements())
         .collect()

@@ -1,7 +1,7 @@
 //! Password resets: a link is mailed to the user, and its token authorizes setting a new password.
 
+use crate::consents;
 use crate::end_reason::EndReason;
-use crate::grants::consents;
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, MailedToken, Purpose};
 use crate::passwords::{self, Password, PasswordFlaw};

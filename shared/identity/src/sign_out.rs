@@ -1,8 +1,8 @@
 //! Signing a user out everywhere.
 
 use crate::end_reason::EndReason;
-use crate::grants::refresh_families;
 use crate::mailed_tokens;
+use crate::refresh_families;
 use crate::sessions::{self, Session};
 use crate::users::changes;
 use audit::revocation::RevokingTx;

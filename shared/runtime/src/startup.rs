@@ -18,7 +18,7 @@ use foundation::settings::InvalidSetting;
 use foundation::urls::Urls;
 use futures_util::future::LocalBoxFuture;
 use identity::Identity;
-use identity::grants::origins::Origins;
+use identity::origins::Origins;
 use identity::passwords::{self, Passwords};
 use identity::settings::SignUpMode;
 use std::io::{self, Write as _};

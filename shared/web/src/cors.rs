@@ -9,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use identity::grants::origins::{Origins, Party};
+use identity::origins::{Origins, Party};
 use std::sync::Arc;
 
 /// The request headers that a page may send: those that the API reads, and those that libraries for tracing,

@@ -4,7 +4,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::{self, Registration};
 use serde_json::Value;
 use std::sync::LazyLock;

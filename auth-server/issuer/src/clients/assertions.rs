@@ -6,7 +6,7 @@ use super::published_keys::PublishedKeys;
 use clap::ValueEnum;
 use foundation::clock::Timestamp;
 use foundation::{json, secret};
-use identity::grants::clients::{Client, Clients};
+use identity::clients::{Client, Clients};
 use jsonwebtoken::{Algorithm, crypto};
 use serde::Deserialize;
 use serde_json::Value;

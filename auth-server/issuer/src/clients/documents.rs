@@ -21,7 +21,7 @@ use fetches::{Fetches, Turn};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use http_client::GuardedClient;
-use identity::grants::clients::{Client, Clients};
+use identity::clients::{Client, Clients};
 use snapshots::{Snapshot, Snapshots, Times};
 use std::sync::Arc;
 use std::time::Duration;
@@ -269,5 +269,5 @@ impl Documents {
 /// Deletes the clients with documents that no user allows any more, 30 days after the last fetch. Returns
 /// their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, db::Error> {
-    identity::grants::clients::documents::prune(db, now.before(UNUSED_FOR)).await
+    identity::clients::documents::prune(db, now.before(UNUSED_FOR)).await
 }

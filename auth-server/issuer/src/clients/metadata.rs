@@ -5,7 +5,7 @@ mod mapping;
 mod members;
 
 use foundation::clock::Timestamp;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 use members::Members;
 use serde_json::Value;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The rules of redirect URIs.
 
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use url::{Host, Url};
 
 /// Returns whether a redirect URI equals a registered one, apart from the port of `localhost` or of a

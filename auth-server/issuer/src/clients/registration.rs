@@ -5,7 +5,7 @@ use foundation::clock::Timestamp;
 use foundation::scope::{self, Scope};
 use foundation::secret::Secret;
 use http_client::ForeignUrl;
-use identity::grants::clients::{Client, ClientOrigin, ClientType, Secrets};
+use identity::clients::{Client, ClientOrigin, ClientType, Secrets};
 use serde_json::Value;
 use std::time::Duration;
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 //! The rules of a registration, which hold for new clients and after every change.
 
 use super::{jwks, redirect_uris, same_site};
-use identity::grants::clients::{Client, ClientType};
+use identity::clients::{Client, ClientType};
 use std::time::Duration;
 
 /// The most redirect URIs of one client.

@@ -12,10 +12,10 @@ use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
+use identity::clients::Client;
 use identity::end_reason::EndReason;
-use identity::grants::clients::Client;
-use identity::grants::refresh_families;
-use identity::grants::refresh_families::Selection;
+use identity::refresh_families;
+use identity::refresh_families::Selection;
 use storage::db;
 
 const INVALID_CODE: TokenError = TokenError::InvalidGrant(

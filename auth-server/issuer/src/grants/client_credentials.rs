@@ -5,8 +5,8 @@ use super::tokens::Subject;
 use super::{Grants, TokenRequest, TokenResponse};
 use crate::token_error::TokenError;
 use foundation::context::RequestContext;
-use identity::grants::clients::Client;
-use identity::grants::clients::unused::record_first_use;
+use identity::clients::Client;
+use identity::clients::unused::record_first_use;
 
 impl Grants {
     /// Issues an access token for the service itself, without a refresh token (RFC 6749 §4.4.3). Its scope is

@@ -9,7 +9,7 @@ use aws_lc_rs::hmac;
 use foundation::context::RequestContext;
 use foundation::sealing::SealingKey;
 use foundation::secret::Secret;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use storage::db;

@@ -10,10 +10,10 @@ use audit::events::{Event, EventName};
 use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
+use identity::clients::Client;
+use identity::consents;
 use identity::end_reason::EndReason;
-use identity::grants::clients::Client;
-use identity::grants::consents;
-use identity::grants::refresh_families::{self, Epochs, Family, NewFamily, Selection};
+use identity::refresh_families::{self, Epochs, Family, NewFamily, Selection};
 use identity::users;
 use storage::db;
 

@@ -6,9 +6,9 @@ use crate::token_error::TokenError;
 use access_tokens::{Error as VerificationError, Token};
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
-use identity::grants::clients::Client;
-use identity::grants::refresh_families;
-use identity::grants::refresh_families::CurrentToken;
+use identity::clients::Client;
+use identity::refresh_families;
+use identity::refresh_families::CurrentToken;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -4,7 +4,7 @@ use crate::keys::MAX_ACCESS_TOKEN_LIFETIME;
 use clap::Args;
 use foundation::duration::parse_duration;
 use foundation::settings::InvalidSetting;
-use identity::grants::refresh_families;
+use identity::refresh_families;
 use std::time::Duration;
 
 /// The longest lifetime of an authorization code, as recommended by RFC 6749 §4.1.2.

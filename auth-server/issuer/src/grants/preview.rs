@@ -6,8 +6,8 @@ use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::scope::{self, Scope};
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
-use identity::grants::clients::Client;
-use identity::grants::refresh_families::{Epochs, Family};
+use identity::clients::Client;
+use identity::refresh_families::{Epochs, Family};
 use identity::users::account::Account;
 use serde::Serialize;
 

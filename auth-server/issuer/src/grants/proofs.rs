@@ -5,7 +5,7 @@ use super::Grants;
 use crate::token_error::TokenError;
 use dpop::{Accepted, ProvenRequest};
 use foundation::clock::Timestamp;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 
 impl Grants {
     /// Accepts the proof of a request to the endpoint with this path: the value of its header `DPoP`. Returns

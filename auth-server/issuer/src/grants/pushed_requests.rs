@@ -11,7 +11,7 @@ use crate::pushed_requests::{self, RequestUri};
 use crate::token_error::TokenError;
 use clap::ValueEnum;
 use foundation::clock::Timestamp;
-use identity::grants::clients::{Client, ClientType};
+use identity::clients::{Client, ClientType};
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;

@@ -11,10 +11,10 @@ use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
+use identity::clients::Client;
 use identity::end_reason::{End, EndReason};
-use identity::grants::clients::Client;
-use identity::grants::refresh_families;
-use identity::grants::refresh_families::{Family, FoundFamily, PresentedToken, Selection};
+use identity::refresh_families;
+use identity::refresh_families::{Family, FoundFamily, PresentedToken, Selection};
 use std::time::Duration;
 
 /// The error for a refresh token whose family does not exist.

@@ -4,7 +4,7 @@
 
 use crate::token_error::TokenError;
 use foundation::scope::Scope;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 

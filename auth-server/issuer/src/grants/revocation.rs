@@ -6,10 +6,10 @@ use access_tokens::Error as VerificationError;
 use audit::events::{Event, EventName};
 use audit::revocation::{self, RevokingTx};
 use foundation::context::RequestContext;
+use identity::clients::Client;
 use identity::end_reason::EndReason;
-use identity::grants::clients::Client;
-use identity::grants::refresh_families;
-use identity::grants::refresh_families::Selection;
+use identity::refresh_families;
+use identity::refresh_families::Selection;
 use storage::db;
 
 const OF_ANOTHER_CLIENT: TokenError =

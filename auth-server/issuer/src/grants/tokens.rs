@@ -8,8 +8,8 @@ use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::scope;
 use foundation::scope::Scope;
-use identity::grants::clients::Client;
-use identity::grants::refresh_families::Family;
+use identity::clients::Client;
+use identity::refresh_families::Family;
 use serde::Serialize;
 
 /// The claims of RFC 9068 §2.2, and those by which all tokens of a grant, of a user or of a client are

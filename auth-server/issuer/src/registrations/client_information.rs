@@ -3,7 +3,7 @@
 use crate::clients::metadata::{AuthMethod, CLIENT_CREDENTIALS, CODE_GRANTS};
 use foundation::scope::Scope;
 use foundation::secret::Secret;
-use identity::grants::clients::{Client, ClientType};
+use identity::clients::{Client, ClientType};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;

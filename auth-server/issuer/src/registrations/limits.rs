@@ -3,7 +3,7 @@
 
 use super::Error;
 use foundation::context::RequestContext;
-use identity::grants::clients::unused;
+use identity::clients::unused;
 use std::time::{Duration, Instant};
 use storage::db::{self, Db};
 use storage::expiring::{Count, ExpiringStore, Rule, Window};

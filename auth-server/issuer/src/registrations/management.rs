@@ -7,7 +7,7 @@ use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::{self, Secret};
-use identity::grants::clients::{self, Client};
+use identity::clients::{self, Client};
 use storage::db::Tx;
 
 impl Registrations {

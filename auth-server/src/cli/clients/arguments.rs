@@ -4,7 +4,7 @@ use super::registration_tokens;
 use clap::{ArgGroup, Args, Subcommand};
 use foundation::duration;
 use foundation::scope::Scope;
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::{MAX_OVERLAP, MAX_RETRY_WINDOW};
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use super::super::{Error, print};
 use foundation::secret::Secret;
-use identity::grants::clients::{Client, ClientSecret};
+use identity::clients::{Client, ClientSecret};
 use issuer::clients::ClientWithSecret;
 
 pub(super) fn print_client(client: &Client, json: bool) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use drill::{Attempt, DrillArgs, Installation, SCOPE, ServiceClient};
 use foundation::clock;
 use foundation::context::RequestContext;
 use foundation::random;
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::{self, Registration};
 use issuer::keys::{Error as KeyError, KeyStore, Outcome};
 use runtime::server::stop_signal;

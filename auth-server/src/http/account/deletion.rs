@@ -16,7 +16,7 @@ use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use identity::Identity;
 use identity::accounts::Error;
-use identity::grants::consents;
+use identity::consents;
 use identity::sessions::{self, Session};
 use resources::accounts::{self, Content};
 use storage::db;

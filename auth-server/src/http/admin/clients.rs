@@ -14,9 +14,9 @@ use foundation::ids::TextId;
 use foundation::list_query::PageRequest;
 use identity::Identity;
 use identity::administrators;
-use identity::grants::clients;
-use identity::grants::clients::Client;
-use identity::grants::clients::list::{self, ListQuery};
+use identity::clients;
+use identity::clients::Client;
+use identity::clients::list::{self, ListQuery};
 use issuer::clients::{
     ClientChanges, ClientWithSecret, Error as ClientError, Registration, disable, enable, register,
     rotate_secret, update,

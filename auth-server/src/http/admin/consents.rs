@@ -8,7 +8,7 @@ use foundation::ids::TextId;
 use foundation::list_query::PageRequest;
 use identity::Identity;
 use identity::accounts::administration;
-use identity::grants::consents::list::{self, Consent, ListQuery, Position};
+use identity::consents::list::{self, Consent, ListQuery, Position};
 use std::sync::Arc;
 use web::{Envelope, Error, PathId, Policy, list_response};
 

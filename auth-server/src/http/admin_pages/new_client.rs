@@ -16,7 +16,7 @@ use axum::extract::State;
 use axum::response::Response;
 use foundation::random;
 use foundation::scope::{self, Scope};
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::{Error, Registration, RegistrationFlaw, register};
 use web::Context;
 

@@ -16,7 +16,7 @@ use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::ids::TextId;
 use foundation::scope::Scope;
-use identity::grants::clients::{self, Client, ClientType};
+use identity::clients::{self, Client, ClientType};
 use identity::users::account;
 use issuer::grants::TokenPreview;
 use web::{Context, Error};

@@ -21,7 +21,7 @@ use foundation::secret::Secret;
 use identity::Identity;
 use identity::accounts::Error;
 use identity::accounts::administration::{self, find_to_change};
-use identity::grants::consents::{self, ConnectedApp};
+use identity::consents::{self, ConnectedApp};
 use identity::sessions::{self, OwnSession, Session};
 use identity::users::account::{self, Account};
 use identity::users::list::{self, ListQuery};

@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use foundation::ids::TextId;
 use foundation::secret::Secret;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 use issuer::registrations::{ClientRegistration, initial_tokens};
 use web::body::Authorization;
 use web::context::request_context;

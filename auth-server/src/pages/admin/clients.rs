@@ -8,9 +8,9 @@ use askama::Template;
 use audit::events::list::SecurityEvent;
 use axum::response::Response;
 use foundation::clock::Timestamp;
-use identity::grants::clients::list::ListQuery;
-use identity::grants::clients::{Client, ClientOrigin, ClientType};
-use identity::grants::consents::list::Consent;
+use identity::clients::list::ListQuery;
+use identity::clients::{Client, ClientOrigin, ClientType};
+use identity::consents::list::Consent;
 use storage::paging::Page;
 use web::Links;
 

@@ -8,7 +8,7 @@ use askama::Template;
 use axum::response::Response;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::Registration;
 
 /// An app, as an administrator entered it.

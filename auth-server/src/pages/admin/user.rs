@@ -13,7 +13,7 @@ use audit::events::list::SecurityEvent;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::secret::Secret;
-use identity::grants::consents::ConnectedApp;
+use identity::consents::ConnectedApp;
 use identity::sessions::OwnSession;
 use identity::users::Role;
 use identity::users::account::Account;

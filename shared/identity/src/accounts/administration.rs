@@ -4,8 +4,8 @@
 
 use super::Error;
 use crate::administrators::{begin, begin_change_of};
+use crate::consents;
 use crate::end_reason::EndReason;
-use crate::grants::consents;
 use crate::passwords::HashedPassword;
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;

@@ -3,8 +3,8 @@
 
 use super::Session;
 use crate::end_reason::EndReason;
-use crate::grants::refresh_families::{self, Selection};
 use crate::logout_notices;
+use crate::refresh_families::{self, Selection};
 use audit::events::{Event, EventName};
 use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;

@@ -4,7 +4,7 @@
 use crate::harness::{ISSUER, NOW, empty_database, text, wait};
 use foundation::secret;
 use http_client::{Guard, GuardedClient};
-use identity::grants::clients::Clients;
+use identity::clients::Clients;
 use issuer::clients::assertions::{
     AssertionAudience, AssertionError, PresentedAssertion, Recipient, authenticate_by_assertion,
 };

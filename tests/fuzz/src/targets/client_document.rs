@@ -3,7 +3,7 @@
 
 use crate::harness::{ISSUER, NOW};
 use http_client::Guard;
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::documents::{ClientIdUrl, metadata};
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! JWK sets of clients: an accepted set has one to ten keys, all of them public.
 
 use crate::harness::{is_accepted, registration};
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use serde_json::Value;
 
 pub(super) fn check(input: &[u8]) {

@@ -2,7 +2,7 @@
 //! both are equal apart from the port of `localhost`, `127.0.0.1` or `[::1]`.
 
 use crate::harness::{is_accepted, registration, text};
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::redirect_uris::matches;
 use url::Url;
 

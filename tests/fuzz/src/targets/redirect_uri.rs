@@ -2,7 +2,7 @@
 //! native app.
 
 use crate::harness::{is_accepted, registration, text};
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use url::Url;
 
 pub(super) fn check(input: &[u8]) {

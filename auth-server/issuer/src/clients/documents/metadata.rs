@@ -6,7 +6,7 @@ use crate::clients::metadata::{ClientMetadata, UNUSED_LIFETIME};
 use crate::clients::rules;
 use foundation::clock::Timestamp;
 use foundation::json;
-use identity::grants::clients::{Client, ClientOrigin, ClientType};
+use identity::clients::{Client, ClientOrigin, ClientType};
 use serde_json::Value;
 
 /// The methods by which a client without a shared secret authenticates.

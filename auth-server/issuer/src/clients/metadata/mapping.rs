@@ -4,7 +4,7 @@ use super::{AuthMethod, CLIENT_CREDENTIALS, CODE_GRANTS, ClientMetadata, Metadat
 use crate::clients::{Registration, check_redirect_uris};
 use foundation::scope::Scope;
 use http_client::{ForeignUrl, Guard};
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 
 /// The scopes that no client gets by registering itself.
 const RESERVED: [&str; 2] = ["admin", "payments:write"];

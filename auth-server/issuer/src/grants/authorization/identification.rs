@@ -9,7 +9,7 @@ use crate::grants::{AuthorizationRequest, Grants};
 use crate::params::{Params, REPEATED};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 use std::sync::Arc;
 
 impl Grants {

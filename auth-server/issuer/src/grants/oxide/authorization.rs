@@ -5,7 +5,7 @@ use crate::grants::AuthorizationRequest;
 use crate::grants::requests::{allowed_scope, parse_scope};
 use crate::pkce::CodeChallenge;
 use foundation::scope::Scope;
-use identity::grants::clients::Client;
+use identity::clients::Client;
 use oxide_auth::code_grant::authorization::{Authorization, Error, Input, Output, Request};
 use oxide_auth::code_grant::error::AuthorizationErrorType;
 use oxide_auth::primitives::registrar::BoundClient;

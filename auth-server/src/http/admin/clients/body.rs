@@ -3,7 +3,7 @@
 
 use foundation::scope::Scope;
 use http_client::Guard;
-use identity::grants::clients::ClientType;
+use identity::clients::ClientType;
 use issuer::clients::{ClientChanges, DEFAULT_OVERLAP, MAX_OVERLAP, MAX_RETRY_WINDOW, Registration};
 use std::time::Duration;
 use utoipa::ToSchema;

@@ -2,9 +2,9 @@
 
 pub mod list;
 
+use crate::clients::{Client, unused};
 use crate::end_reason::EndReason;
-use crate::grants::clients::{Client, unused};
-use crate::grants::refresh_families::{self, Selection};
+use crate::refresh_families::{self, Selection};
 use crate::services::Identity;
 use audit::events::{Event, EventName};
 use audit::revocation::RevokingTx;
