@@ -3,9 +3,9 @@
 pub(crate) mod account;
 pub(crate) mod challenge;
 pub(crate) mod comments;
+pub(crate) mod connected_apps;
 pub(crate) mod email_verifications;
 mod etag_response;
-pub(crate) mod grants;
 mod mailed_token;
 pub(crate) mod metadata;
 pub(crate) mod mfa;

@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::http::{
-    account, challenge, comments, email_verifications, grants, metadata, mfa, passkeys, password_resets,
-    payments, posts, protected, session, sessions, users,
+    account, challenge, comments, connected_apps, email_verifications, metadata, mfa, passkeys,
+    password_resets, payments, posts, protected, session, sessions, users,
 };
 use crate::versions::{self, VERSIONS};
 use axum::extract::{Request, State};
@@ -43,8 +43,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(passkeys::rename))
         .routes(routes!(sessions::list, sessions::end_others))
         .routes(routes!(sessions::end))
-        .routes(routes!(grants::list))
-        .routes(routes!(grants::withdraw))
+        .routes(routes!(connected_apps::list))
+        .routes(routes!(connected_apps::disconnect))
         .routes(routes!(password_resets::request))
         .routes(routes!(password_resets::confirm))
         .routes(routes!(email_verifications::request))

@@ -82,7 +82,7 @@ impl EndNotice {
             EndReason::Unused => (false, text::of("ended-unused")),
             EndReason::Expired => (false, text::of("ended-lifetime")),
             EndReason::SignedOut
-            | EndReason::ConsentWithdrawn
+            | EndReason::ConsentRevoked
             | EndReason::UsedTwice
             | EndReason::RevokedByApp
             | EndReason::RedirectUriRemoved

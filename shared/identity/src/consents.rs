@@ -197,7 +197,7 @@ async fn end_access(
         return Ok(false);
     };
     let selection = Selection::OfUserAndClient(user_id, &client_id);
-    refresh_families::revoke(&mut tx, selection, EndReason::ConsentWithdrawn, context).await?;
+    refresh_families::revoke(&mut tx, selection, EndReason::ConsentRevoked, context).await?;
     let event = Event::success(EventName::ConsentRevoked).user(user_id);
     let event = event.client(&client_id);
     identity.events.record_in(&mut tx, event, context).await?;

@@ -76,7 +76,7 @@ end_reasons! {
     NewerSignIns: "newer_sign_ins", "the user has too many newer sign-ins";
     Unused: "unused", "it was unused for too long";
     Expired: "expired", "the longest time since the sign-in had passed";
-    ConsentWithdrawn: "consent_withdrawn", "the user or an administrator disconnected the app";
+    ConsentRevoked: "consent_withdrawn", "the user or an administrator disconnected the app";
     UsedTwice: "used_twice", "a code or a refresh token of this grant was used twice";
     RevokedByApp: "revoked_by_app", "the app revoked it";
     RedirectUriRemoved: "redirect_uri_removed", "the metadata document of the app no longer lists the redirect URI";

@@ -79,7 +79,7 @@ impl Ann<'_> {
         self.chromium.remove_authenticator(&authenticator).await;
     }
 
-    /// Lets an app read posts, and withdraws the consent.
+    /// Lets an app read posts, and disconnects it.
     async fn connect_and_disconnect(&self, app: &App) {
         self.open(&app.authorization().path()).await;
         self.submit(&[], "button[value=allow]", "Authorization code received")

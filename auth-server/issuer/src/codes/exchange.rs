@@ -130,9 +130,9 @@ pub enum ExchangeError {
     /// The session in which the user consented has ended.
     #[error("the user's session has ended")]
     SessionEnded,
-    /// The user has withdrawn the consent since.
-    #[error("the user has withdrawn the consent")]
-    ConsentWithdrawn,
+    /// The consent has been revoked since.
+    #[error("the consent has been revoked")]
+    ConsentRevoked,
     /// The database failed.
     #[error(transparent)]
     Database(#[from] Error),
@@ -267,7 +267,7 @@ impl Row {
             return Err(ExchangeError::SessionEnded);
         };
         if !self.has_consent {
-            return Err(ExchangeError::ConsentWithdrawn);
+            return Err(ExchangeError::ConsentRevoked);
         }
         let methods = AuthenticationMethods::stored(amr);
         Ok(SignIn { at, methods })

@@ -68,7 +68,7 @@ impl Grants {
     }
 
     /// Claims the code and creates its family. Revokes the family of a replayed code. Fails if the code is
-    /// invalid, the session has ended or the consent was withdrawn.
+    /// invalid, the session has ended or the consent was revoked.
     async fn claim_code(
         &self,
         presented: PresentedCode<'_>,
@@ -88,7 +88,7 @@ impl Grants {
                 Err(INVALID_CODE)
             }
             Err(ExchangeError::SessionEnded) => Err(TokenError::InvalidGrant("the user's session has ended")),
-            Err(ExchangeError::ConsentWithdrawn) => {
+            Err(ExchangeError::ConsentRevoked) => {
                 Err(TokenError::InvalidGrant("the user has withdrawn the consent"))
             }
             Err(ExchangeError::Database(error)) => Err(error.into()),

@@ -85,7 +85,7 @@ impl Grants {
 
     /// Marks the request as used and creates its family, whose refresh tokens are bound to the key with the
     /// thumbprint `key`. Returns `None` if the request was used before. Fails, and leaves the request as it
-    /// is, if the user's epoch has ended or the consent was withdrawn. The locks keep both until the family
+    /// is, if the user's epoch has ended or the consent was revoked. The locks keep both until the family
     /// exists, so that a request that ends them finds the family.
     async fn claim_device_code(
         &self,

@@ -68,8 +68,8 @@ mod tests {
     fn the_time_of_the_first_publication_is_kept() {
         let published = patch(Status::Published).apply(&draft(), NOON);
         assert_eq!(published.published_at, Some(NOON));
-        let withdrawn = patch(Status::Draft).apply(&published, LATER);
-        let again = patch(Status::Published).apply(&withdrawn, LATER);
+        let draft = patch(Status::Draft).apply(&published, LATER);
+        let again = patch(Status::Published).apply(&draft, LATER);
         assert_eq!(again, published);
     }
 

@@ -75,7 +75,7 @@ async fn a_disabled_user_has_no_device(world: SharedWorld) {
     fixture.expect_ended(&world, 400, "invalid_grant").await;
 }
 
-async fn a_withdrawn_consent_ends_the_devices_of_the_app(world: SharedWorld) {
+async fn a_revoked_consent_ends_the_devices_of_the_app(world: SharedWorld) {
     let fixture = Fixture::create(&world).await;
     let path = format!("/me/grants/{}", fixture.app.id);
     fixture.user.delete(&path).await.expect(204);
@@ -174,7 +174,7 @@ async fn a_user_has_a_bounded_number_of_devices(shape: Shape) {
 on_every_shape!(
     a_change_of_the_password_ends_everything,
     a_disabled_user_has_no_device,
-    a_withdrawn_consent_ends_the_devices_of_the_app,
+    a_revoked_consent_ends_the_devices_of_the_app,
     a_disabled_client_has_no_device,
     a_smaller_scope_ends_the_devices_of_the_app,
     a_device_keeps_its_tokens_when_the_browser_signs_out,

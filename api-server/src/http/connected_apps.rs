@@ -17,7 +17,8 @@ use web::{Context, Error, PathId};
 
 /// The apps to which the caller has given access.
 #[derive(Serialize, ToSchema)]
-struct Grants {
+#[schema(as = Grants)]
+struct ConnectedApps {
     /// The apps, sorted by `client_id`.
     items: Vec<ConnectedApp>,
 }
@@ -27,14 +28,14 @@ struct Grants {
 /// Returns the apps to which the caller has given access, each with the scopes of the consent.
 #[utoipa::path(
     get, path = "/me/grants", operation_id = "listGrants", tag = "Users", security(("session" = [])),
-    responses((status = 200, description = "The apps.", body = Grants), UnrestrictedSession)
+    responses((status = 200, description = "The apps.", body = ConnectedApps), UnrestrictedSession)
 )]
 pub(crate) async fn list(
     UnrestrictedSession(session): UnrestrictedSession,
     State(identity): State<Identity>,
 ) -> Result<impl IntoResponse, ApiError> {
     let items = consents::list(&identity.db, session.user.id).await?;
-    Ok(Json(Grants { items }))
+    Ok(Json(ConnectedApps { items }))
 }
 
 /// Disconnect an app
@@ -46,7 +47,7 @@ pub(crate) async fn list(
     security(("session" = [], "csrf" = [])),
     responses((status = 204, description = "The app is disconnected."), UnrestrictedSession, PathId)
 )]
-pub(crate) async fn withdraw(
+pub(crate) async fn disconnect(
     UnrestrictedSession(session): UnrestrictedSession,
     client_id: PathId<TextId>,
     State(identity): State<Identity>,
