@@ -1,21 +1,21 @@
 //! Budgets that all clients use together: memory, or connections.
 //!
-//! Each network has a share: as much as it leaves free, so the share shrinks as the whole fills, but never
-//! less than an equal part. In a network that exceeds its share, and in the heaviest network when the whole
-//! is full, the slowest holder has to make room: it is aborted. A newcomer is always admitted, because what
-//! fills a budget is an attack, and honest clients come after it.
+//! Each block of addresses has a share: as much as it leaves free, so the share shrinks as the whole fills,
+//! but never less than an equal part. In a block that exceeds its share, and in the heaviest block when the
+//! whole is full, the slowest holder has to make room: it is aborted. A newcomer is always admitted, because
+//! what fills a budget is an attack, and honest clients come after it.
 
-mod networks;
+mod blocks;
 mod pace;
 mod share;
 
 pub use pace::Pace;
 pub use share::Share;
 
+use blocks::{Holder, Part};
 use foundation::sync::lock;
 use futures_util::future::AbortHandle;
 use ipnet::IpNet;
-use networks::{Holder, Part};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -49,24 +49,24 @@ impl Budget {
     /// Gives a client at this address a part of the budget. Other holders are aborted to make room for it,
     /// and it is aborted itself to make room for others later. `pace` tells how slow it is.
     pub fn take(&self, address: IpAddr, amount: u64, pace: &Arc<Pace>, abort: AbortHandle) -> Share {
-        let networks = networks::of_address(address);
+        let blocks = blocks::of_address(address);
         let holder = Holder {
             amount,
             pace: Arc::clone(pace),
             abort,
-            networks,
+            blocks,
         };
         let mut state = lock(&self.0.state);
-        let losers = self.make_room(&mut state, &networks, amount, None);
+        let losers = self.make_room(&mut state, &blocks, amount, None);
         let number = state.next;
         state.next += 1;
-        state.whole.insert(&networks, number, holder);
+        state.whole.insert(&blocks, number, holder);
         drop(state);
         abort_all(&losers);
-        Share::of_holder(self.clone(), networks, number)
+        Share::of_holder(self.clone(), blocks, number)
     }
 
-    /// Gives a part of the budget to a holder that never has to make room and belongs to no network.
+    /// Gives a part of the budget to a holder that never has to make room and belongs to no block.
     pub fn take_unlimited(&self, amount: u64) -> Share {
         let mut state = lock(&self.0.state);
         let losers = self.make_room(&mut state, &[], amount, None);
@@ -76,20 +76,20 @@ impl Budget {
         Share::unlimited(self.clone(), amount)
     }
 
-    /// Removes holders until this amount fits into the share of the first of these networks and into the
+    /// Removes holders until this amount fits into the share of the first of these blocks and into the
     /// whole, or nobody is left. Returns the removed ones, which must be aborted when the lock is released,
     /// because that wakes tasks. `growing` is the number of the holder that needs the room, unless it is a
     /// newcomer. If it is removed itself, nobody else needs to be.
     fn make_room(
         &self,
         state: &mut State,
-        networks: &[IpNet],
+        blocks: &[IpNet],
         amount: u64,
         growing: Option<u64>,
     ) -> Vec<Holder> {
         let (capacity, now) = (self.0.capacity, Instant::now());
         let mut losers = Vec::new();
-        while let Some((number, of_loser)) = state.whole.loser(capacity, networks, amount, growing, now) {
+        while let Some((number, of_loser)) = state.whole.loser(capacity, blocks, amount, growing, now) {
             losers.extend(state.whole.remove(&of_loser, number));
             if growing == Some(number) {
                 break;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slowest_holder_of_the_heaviest_network_makes_room() {
+    fn the_slowest_holder_of_the_heaviest_block_makes_room() {
         for (holders, loser) in [
             // The address that holds the most, and in it the slowest.
             (["198.51.100.1", "192.0.2.1", "192.0.2.1", "203.0.113.1"], 2),
@@ -162,9 +162,9 @@ mod tests {
                 ],
                 2,
             ),
-            // Of the networks in it, the heaviest.
+            // Of the blocks in it, the heaviest.
             (["192.0.2.1", "192.0.2.1", "192.0.2.2", "203.0.113.1"], 1),
-            // Of networks that hold as much, the slowest.
+            // Of blocks that hold as much, the slowest.
             (["198.51.100.1", "192.0.2.1", "203.0.113.1", "2001:db8::1"], 3),
         ] {
             let budget = Budget::new(CAPACITY);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_alone_holds_half_of_a_budget() {
+    fn a_block_alone_holds_half_of_a_budget() {
         let count = |address: fn(usize) -> String| {
             let budget = Budget::new(CAPACITY);
             let clients: Vec<_> = (0..200).map(|n| client(&budget, &address(n), 1, 1)).collect();
@@ -248,26 +248,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_budget_holds_and_only_the_heaviest_network_or_the_own_one_loses(
+        fn the_budget_holds_and_only_the_heaviest_block_or_the_own_one_loses(
             steps in prop::collection::vec((0_u8..6, 0_u8..3, 1_u64..40, any::<bool>()), 1..80),
         ) {
             let budget = Budget::new(CAPACITY);
             let mut clients: Vec<(u8, u64, Client)> = Vec::new();
-            for (network, host, amount, ends) in steps {
-                let of = |clients: &[(u8, u64, Client)], network: u8| -> u64 {
-                    clients.iter().filter(|(of, ..)| *of == network).map(|(_, amount, _)| amount).sum()
+            for (block, host, amount, ends) in steps {
+                let of = |clients: &[(u8, u64, Client)], block: u8| -> u64 {
+                    clients.iter().filter(|(of, ..)| *of == block).map(|(_, amount, _)| amount).sum()
                 };
-                let heaviest = (0..6).map(|network| of(&clients, network)).max().unwrap_or_default();
-                let weights: Vec<u64> = (0..6).map(|network| of(&clients, network)).collect();
-                let newcomer = client(&budget, &format!("10.0.{network}.{host}"), amount, 1);
+                let heaviest = (0..6).map(|block| of(&clients, block)).max().unwrap_or_default();
+                let weights: Vec<u64> = (0..6).map(|block| of(&clients, block)).collect();
+                let newcomer = client(&budget, &format!("10.0.{block}.{host}"), amount, 1);
                 prop_assert!(!newcomer.abort.is_aborted());
                 let (gone, mut left): (Vec<_>, Vec<_>) =
                     clients.into_iter().partition(|(_, _, client)| client.abort.is_aborted());
                 if let Some((of_first, ..)) = gone.first() && gone.len() == 1 {
                     let is_heaviest = weights[usize::from(*of_first)] == heaviest;
-                    prop_assert!(is_heaviest || *of_first == network);
+                    prop_assert!(is_heaviest || *of_first == block);
                 }
-                left.push((network, amount, newcomer));
+                left.push((block, amount, newcomer));
                 if ends {
                     left.remove(0);
                 }

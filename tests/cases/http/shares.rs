@@ -1,6 +1,6 @@
-//! Slow clients of one network can hold only its share of the memory of responses, of the memory of request
-//! bodies, and of the connections. The slowest client of the heaviest network loses, and everybody else is
-//! served.
+//! Slow clients of one block of addresses can hold only its share of the memory of responses, of the memory
+//! of request bodies, and of the connections. The slowest client of the heaviest block loses, and everybody
+//! else is served.
 
 use serde_json::json;
 use std::net::Ipv4Addr;
@@ -9,8 +9,8 @@ use tests::{
     eventually, fill_page, longest_body, on_one_shape, on_shapes,
 };
 
-/// The networks of an attack.
-const NETWORKS: usize = 12;
+/// The blocks of an attack.
+const BLOCKS: usize = 12;
 /// The calls beside an attack, and how many of them must succeed.
 const CALLS: usize = 100;
 const SUCCESSES: usize = 99;
@@ -32,7 +32,7 @@ fn behind_proxy(shape: Shape) -> WorldBuilder {
         .flag("--request-memory", REQUEST_MEMORY)
 }
 
-/// The address of the n-th network of an attack, as a proxy forwards it.
+/// The address of the n-th block of an attack, as a proxy forwards it.
 fn attacker(n: usize) -> String {
     format!("10.{}.{}.1", n / 256, n % 256)
 }
@@ -49,21 +49,21 @@ async fn user_with_full_page(world: &World) -> User {
     user
 }
 
-async fn readers_beside_slow_readers_of_a_dozen_networks_succeed(shape: Shape) {
+async fn readers_beside_slow_readers_of_a_dozen_blocks_succeed(shape: Shape) {
     let world = behind_proxy(shape).start().await;
     let ann = user_with_full_page(&world).await;
     let request = LargeRequest::new(&world, &ann, "/posts");
     let mut slow = Vec::new();
-    for n in 0..3 * NETWORKS {
-        slow.push(request.begin(&attacker(n % NETWORKS)).await);
+    for n in 0..3 * BLOCKS {
+        slow.push(request.begin(&attacker(n % BLOCKS)).await);
     }
     let mut successes = 0;
     for n in 0..CALLS {
-        let (honest, attacker) = (format!("192.0.2.{n}"), attacker(n % NETWORKS));
+        let (honest, attacker) = (format!("192.0.2.{n}"), attacker(n % BLOCKS));
         let (is_complete, another) = tokio::join!(request.read(&honest), request.begin(&attacker));
         successes += usize::from(is_complete);
         slow.push(another);
-        if slow.len() > 4 * NETWORKS {
+        if slow.len() > 4 * BLOCKS {
             slow.remove(0);
         }
     }
@@ -99,19 +99,19 @@ async fn expect_loser(request: &LargeRequest, addresses: [&str; PAGES], losers: 
     }
 }
 
-async fn a_reader_of_the_heaviest_network_loses(shape: Shape) {
+async fn a_reader_of_the_heaviest_block_loses(shape: Shape) {
     let world = behind_proxy(shape).start().await;
     let ann = user_with_full_page(&world).await;
     let request = LargeRequest::new(&world, &ann, "/posts");
     let others = ["198.18.1.1", "198.18.2.1", "198.18.3.1", "198.18.4.1"];
     let [b, c, d, e] = others;
     let [f, g] = ["198.18.5.1", "198.18.6.1"];
-    // An address, the addresses of an IPv4 /24, the /64 networks of an IPv6 /48.
+    // An address, the addresses of an IPv4 /24, the /64 blocks of an IPv6 /48.
     expect_loser(&request, [b, "192.0.2.1", c, "192.0.2.1", d, e, f, g], [1, 3]).await;
     expect_loser(&request, [b, c, "192.0.2.1", "192.0.2.2", d, e, f, g], [2, 3]).await;
     let [one, other] = ["2001:db8:7:1::1", "2001:db8:7:2::1"];
     expect_loser(&request, [b, one, c, other, d, e, f, g], [1, 3]).await;
-    // Of the networks in it, the heaviest.
+    // Of the blocks in it, the heaviest.
     expect_loser(&request, [one, other, other, b, c, d, e, f], [1, 2]).await;
 }
 
@@ -161,19 +161,19 @@ impl HeldBody {
     }
 }
 
-/// Begins to send bodies from the networks in turn.
+/// Begins to send bodies from the blocks in turn.
 async fn hold_bodies(world: &World, user: &User, count: usize) -> Vec<HeldBody> {
     let mut held = Vec::new();
     for n in 0..count {
-        held.push(HeldBody::begin(world, user, &attacker(n % NETWORKS)).await);
+        held.push(HeldBody::begin(world, user, &attacker(n % BLOCKS)).await);
     }
     held
 }
 
-async fn writers_beside_held_bodies_of_a_dozen_networks_succeed(shape: Shape) {
+async fn writers_beside_held_bodies_of_a_dozen_blocks_succeed(shape: Shape) {
     let world = behind_proxy(shape).start().await;
     let ann = world.user().await;
-    let held = hold_bodies(&world, &ann, 2 * NETWORKS).await;
+    let held = hold_bodies(&world, &ann, 2 * BLOCKS).await;
     let port = world.api_ports()[0];
     let ports: Vec<u16> = held.iter().map(|held| held.0.local_port()).collect();
     // Four bodies fit. The others have lost, and their programs have closed the connections after the
@@ -192,7 +192,7 @@ async fn writers_beside_held_bodies_of_a_dozen_networks_succeed(shape: Shape) {
     let long = json!({ "title": "A long post", "body": "x".repeat(100_000) });
     let (mut successes, mut held) = (0, Vec::new());
     for n in 0..CALLS {
-        held.push(HeldBody::begin(&world, &ann, &attacker(n % NETWORKS)).await);
+        held.push(HeldBody::begin(&world, &ann, &attacker(n % BLOCKS)).await);
         let honest = at(&world, &ann, &format!("192.0.2.{n}"));
         let reply = honest.post("/posts").json(&long).attempt().await;
         successes += usize::from(reply.is_some_and(|reply| reply.status == 201));
@@ -254,9 +254,9 @@ async fn clients_beside_the_connections_of_one_address_can_connect(shape: Shape)
     expect_connections_beside(shape, |_| Ipv4Addr::new(127, 1, 0, 1)).await;
 }
 
-async fn clients_beside_the_connections_of_a_dozen_networks_can_connect(shape: Shape) {
+async fn clients_beside_the_connections_of_a_dozen_blocks_can_connect(shape: Shape) {
     expect_connections_beside(shape, |n| {
-        Ipv4Addr::new(127, 1, u8::try_from(n % NETWORKS).unwrap(), 1)
+        Ipv4Addr::new(127, 1, u8::try_from(n % BLOCKS).unwrap(), 1)
     })
     .await;
 }
@@ -291,12 +291,12 @@ async fn connections_of_a_trusted_proxy_are_not_those_of_one_address(shape: Shap
 }
 
 on_one_shape!(
-    readers_beside_slow_readers_of_a_dozen_networks_succeed,
-    a_reader_of_the_heaviest_network_loses,
+    readers_beside_slow_readers_of_a_dozen_blocks_succeed,
+    a_reader_of_the_heaviest_block_loses,
     an_address_that_exceeds_its_share_loses_to_itself,
-    writers_beside_held_bodies_of_a_dozen_networks_succeed,
+    writers_beside_held_bodies_of_a_dozen_blocks_succeed,
     clients_beside_the_connections_of_one_address_can_connect,
-    clients_beside_the_connections_of_a_dozen_networks_can_connect,
+    clients_beside_the_connections_of_a_dozen_blocks_can_connect,
     connections_of_a_trusted_proxy_are_not_those_of_one_address,
 );
 
@@ -315,7 +315,7 @@ async fn everybody_else_is_served_beside_a_large_attack(shape: Shape) {
     let request = LargeRequest::new(&world, &ann, "/posts");
     let mut readers = request.begin_at_many_addresses(READERS).await;
     let _bodies = hold_bodies(&world, &ann, BODIES).await;
-    let attacker_at = |n: usize| Ipv4Addr::new(127, 1, u8::try_from(n % NETWORKS).unwrap(), 1);
+    let attacker_at = |n: usize| Ipv4Addr::new(127, 1, u8::try_from(n % BLOCKS).unwrap(), 1);
     let mut held = Vec::new();
     for n in 0..CONNECTIONS {
         held.push(hold_connection(attacker_at(n), port).await);
@@ -324,7 +324,7 @@ async fn everybody_else_is_served_beside_a_large_attack(shape: Shape) {
     let (mut pages, mut posts, mut connected) = (0, 0, 0);
     for n in 0..CALLS {
         held.push(hold_connection(attacker_at(n), port).await);
-        readers.push(request.begin(&attacker(n % NETWORKS)).await);
+        readers.push(request.begin(&attacker(n % BLOCKS)).await);
         let honest = at(&world, &ann, &format!("192.0.2.{n}"));
         pages += usize::from(request.read(&format!("192.0.2.{n}")).await);
         let reply = honest.post("/posts").json(&long).attempt().await;

@@ -51,20 +51,20 @@ pub struct NetworkSettings {
           value_parser = parse_page_origin)]
     pub allowed_origins: Vec<String>,
 
-    /// The largest number of open connections. Then a further one closes the slowest connection of the
-    /// network that has the most, except for those of trusted proxies.
+    /// The largest number of open connections. Then a further one closes the slowest connection of the block
+    /// of addresses that has the most, except for those of trusted proxies.
     #[arg(long, env = "LATCHKEY_MAX_CONNECTIONS", global = true, default_value_t = 10_000, value_name = "N",
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1_000_000))]
     pub max_connections: usize,
 
     /// The memory of request bodies that are arriving, in MiB. When it is full, the slowest one of the
-    /// network that holds the most is given up.
+    /// block of addresses that holds the most is given up.
     #[arg(long, env = "LATCHKEY_REQUEST_MEMORY", global = true, default_value_t = 64, value_name = "MIB",
           value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
     pub request_memory: u64,
 
     /// The memory of responses over 64 KiB that clients have not accepted yet, in MiB. When it is full, the
-    /// slowest one of the network that holds the most is given up.
+    /// slowest one of the block of addresses that holds the most is given up.
     #[arg(long, env = "LATCHKEY_RESPONSE_MEMORY", global = true, default_value_t = 128, value_name = "MIB",
           value_parser = clap::value_parser!(u64).range(32..=1_000_000))]
     pub response_memory: u64,
