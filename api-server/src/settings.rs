@@ -17,7 +17,7 @@ pub struct ApiSettings {
     pub jwks_url: Option<Url>,
 
     /// The time for which a write is known by its idempotency key, so that a repeated request gets the same
-    /// reply.
+    /// response.
     #[arg(long, env = "LATCHKEY_IDEMPOTENCY_KEY_LIFETIME", global = true, default_value = "30d", value_name = "TIME",
           value_parser = parse_duration)]
     pub idempotency_key_lifetime: Duration,

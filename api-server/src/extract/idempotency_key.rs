@@ -28,7 +28,7 @@ pub(crate) struct IdempotentRequest {
     key: Option<KeyValue>,
     method: String,
     path: String,
-    /// The version prefix of the request's path, which precedes the reply's `Location`.
+    /// The version prefix of the request's path, which precedes the response's `Location`.
     prefix: Prefix,
     now: Timestamp,
     idempotency: Idempotency,

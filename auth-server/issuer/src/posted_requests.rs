@@ -1,5 +1,5 @@
 //! Requests that a form of another site posts to a page. Browsers send no session cookie with such a form, so
-//! the answer redirects to the same page by GET. The request travels sealed, because URLs stay in histories
+//! the response redirects to the same page by GET. The request travels sealed, because URLs stay in histories
 //! and logs.
 
 use crate::flows::Flows;

@@ -23,7 +23,7 @@ pub(crate) async fn sign_out_everywhere(
 
 /// Signs the user of this session out everywhere, as [`sign_out_everywhere`] does, after a change that the
 /// user made in it and that the sign-in page of other browsers ascribes to another device. If the browser of
-/// this session does not receive the answer, its sign-in page says that the change was made there.
+/// this session does not receive the response, its sign-in page says that the change was made there.
 pub(crate) async fn sign_out_after_change(
     tx: &mut RevokingTx,
     session: &Session,

@@ -1,6 +1,6 @@
 //! Writes with an idempotency key (draft-ietf-httpapi-idempotency-key-header): the key identifies the write,
 //! and the receipt of the write is stored under the key in the write's own transaction. A repeated call gets
-//! the stored receipt. With the request, which is the same, it makes the same reply, so the texts of the
+//! the stored receipt. With the request, which is the same, it makes the same response, so the texts of the
 //! request are not stored a second time.
 //!
 //! A failed write stores nothing, so it can be retried at once. If several calls with one key run

@@ -1,4 +1,4 @@
-//! The receipt of a created resource: the part of the reply that the request does not contain.
+//! The receipt of a created resource: the part of the response that the request does not contain.
 
 use foundation::clock::Timestamp;
 use serde::{Deserialize, Serialize};

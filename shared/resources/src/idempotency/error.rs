@@ -9,7 +9,7 @@ pub enum Error {
     /// The key was used before with another body.
     #[error("the idempotency key was used with another body")]
     KeyReused,
-    /// Another call with the key is still running, or has just ended. A retry gets its reply.
+    /// Another call with the key is still running, or has just ended. A retry gets its response.
     #[error("the first call with this idempotency key is not done yet")]
     InProgress,
     /// The caller's credentials ended during the call, or the caller would store more than the quota.
