@@ -8,11 +8,11 @@ mod color;
 mod consent;
 mod design;
 mod device;
+mod done;
 mod form_state;
 mod language;
 mod message;
 mod middleware;
-mod notice;
 mod part;
 mod passkeys;
 mod presentation;
@@ -37,15 +37,15 @@ pub use color::Color;
 pub(crate) use consent::{ConsentPage, consent};
 pub(crate) use design::design;
 pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confirmation};
+pub(crate) use done::Done;
 pub(crate) use form_state::{Field, FormState};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
 pub(crate) use message::{error, error_of_app, notify, notify_with_offer};
 pub use middleware::present;
-pub(crate) use notice::Notice;
 pub(crate) use part::Parts;
 pub(crate) use passkeys::{EnteredName, PasskeyChallenge, PasskeysPage, passkeys};
 pub(crate) use presentation::{remember_form, show_form_again};
-pub(crate) use sign_in::{CaptchaWidget, EndNotice, SecondStepPage, SignInPage, second_step, sign_in};
+pub(crate) use sign_in::{CaptchaWidget, EndText, SecondStepPage, SignInPage, second_step, sign_in};
 
 use askama::Template;
 use axum::http::{HeaderValue, header};
@@ -155,7 +155,7 @@ struct Layout<'a> {
     brand: &'a Brand,
     other_languages: Vec<LanguageLink>,
     /// The text about the change that this page reports.
-    notice: Option<Text<'static>>,
+    done: Option<Text<'static>>,
     title: &'a str,
     /// The content, which is HTML.
     main: &'a str,
@@ -227,7 +227,7 @@ pub fn render(title: &str, content: &impl Template) -> Response {
             language: presentation::language().tag(),
             brand: &brand,
             other_languages: presentation::language_links(),
-            notice: presentation::notice().map(text::notice),
+            done: presentation::done().map(text::done),
             title,
             main: &main,
         };

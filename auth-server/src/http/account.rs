@@ -14,7 +14,7 @@ use super::form_page::FormRenderer;
 use super::forms::{AccountForm, AppForm, OverviewQuery, SessionEndForm};
 use super::redirects::{see_other, see_other_after};
 use crate::app::App;
-use crate::pages::{self, FormState, Notice, Parts, text};
+use crate::pages::{self, Done, FormState, Parts, text};
 use crate::paths;
 use audit::events::list::{self, Filter, SecurityEvent};
 use audit::revocation::RevokingTx;
@@ -155,7 +155,7 @@ pub(crate) async fn end_session(
     }
     // A session that had ended before is not in the list any more.
     let page = fields.parts().of_page(paths::ACCOUNT);
-    Ok(see_other_after(Notice::SessionEnded, &page))
+    Ok(see_other_after(Done::SessionEnded, &page))
 }
 
 /// End all other sessions on the account page
@@ -178,7 +178,7 @@ pub(crate) async fn end_other_sessions(
     let session = require_session(session, None, false)?;
     let tx = begin(&identity, &session, &context).await?;
     sessions::revoke_others(tx, &session, &context).await?;
-    Ok(see_other_after(Notice::OtherSessionsEnded, paths::ACCOUNT))
+    Ok(see_other_after(Done::OtherSessionsEnded, paths::ACCOUNT))
 }
 
 /// Disconnect an app on the account page
@@ -203,7 +203,7 @@ pub(crate) async fn disconnect_app(
     let tx = begin(&identity, &session, &context).await?;
     consents::revoke(tx, &identity, session.user.id, &fields.app, &context).await?;
     let page = fields.parts().of_page(paths::ACCOUNT);
-    Ok(see_other_after(Notice::AppDisconnected, &page))
+    Ok(see_other_after(Done::AppDisconnected, &page))
 }
 
 /// Download the account

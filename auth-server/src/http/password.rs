@@ -10,7 +10,7 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::{AfterSignInQuery, PasswordForm};
 use super::reauthentication::{self, require_recent};
 use super::redirects::{see_other, see_other_after};
-use crate::pages::{self, FormState, Notice};
+use crate::pages::{self, Done, FormState};
 use crate::paths;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -93,7 +93,7 @@ pub(crate) async fn submit(
     Ok(match change(&identity, &session, &fields, &context).await {
         Ok(()) => {
             let cookie = cookies::header_of(cookies::clear_sid());
-            let next = see_other_after(Notice::PasswordChanged, &paths::sign_in(flow));
+            let next = see_other_after(Done::PasswordChanged, &paths::sign_in(flow));
             (cookie, next).into_response()
         }
         Err(error) => renderer

@@ -1,6 +1,6 @@
 //! Redirects between pages.
 
-use crate::pages::Notice;
+use crate::pages::Done;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -20,7 +20,7 @@ pub(crate) fn see_other(to: &str) -> Response {
 }
 
 /// Redirects like [`see_other`] after a change that succeeded, which the next page reports.
-pub(crate) fn see_other_after(change: Notice, to: &str) -> Response {
+pub(crate) fn see_other_after(change: Done, to: &str) -> Response {
     (cookies::header_of(change.cookie()), see_other(to)).into_response()
 }
 

@@ -76,7 +76,7 @@ pub(crate) async fn show(
     let email = hint.or(email).unwrap_or_default();
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
-            end: end.map(|(reason, at)| pages::EndNotice::new(reason, at, context.now)),
+            end: end.map(|(reason, at)| pages::EndText::new(reason, at, context.now)),
             ..page(&app, form, (email, flow), returning.as_ref(), &context)
         })
     }))

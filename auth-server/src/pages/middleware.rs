@@ -1,9 +1,9 @@
 //! The middleware that presents the pages in the language of a browser.
 
 use super::brand::Brand;
+use super::done::Done;
 use super::language::{CHOICE_COOKIE, Language};
 use super::message;
-use super::notice::Notice;
 use super::presentation::Presentation;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, header};
@@ -22,7 +22,7 @@ const CHOICE_LIFETIME: Duration = Duration::from_hours(365 * 24);
 pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Next) -> Response {
     let chosen = Language::chosen_by(request.uri());
     let presentation = Presentation::of_request(&request, brand);
-    let (language, notice) = (presentation.language, presentation.notice);
+    let (language, done) = (presentation.language, presentation.done);
     let is_navigation = [Method::GET, Method::POST].contains(request.method());
     let prefers_pages = is_navigation && prefers_to_json(request.headers(), "text/html");
     let respond = async {
@@ -45,10 +45,8 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     if response.headers().contains_key(header::CONTENT_SECURITY_POLICY) {
         let tag = HeaderValue::from_static(language.tag());
         response.headers_mut().insert(header::CONTENT_LANGUAGE, tag);
-        if notice.is_some() {
-            response
-                .headers_mut()
-                .append(header::SET_COOKIE, Notice::removal());
+        if done.is_some() {
+            response.headers_mut().append(header::SET_COOKIE, Done::removal());
         }
     }
     response

@@ -1,8 +1,8 @@
 //! The language and the branding of the pages for a request.
 
 use super::brand::Brand;
+use super::done::Done;
 use super::language::Language;
-use super::notice::Notice;
 use axum::extract::Request;
 use axum::http::{Method, Uri};
 use std::sync::{Arc, OnceLock};
@@ -41,7 +41,7 @@ pub(super) struct Presentation {
     address: Arc<Address>,
     correlation_id: Option<String>,
     /// The change that the next page reports, if there is one.
-    pub(super) notice: Option<Notice>,
+    pub(super) done: Option<Done>,
 }
 
 impl Presentation {
@@ -58,7 +58,7 @@ impl Presentation {
             correlation_id: request_context(request.extensions())
                 .ok()
                 .map(|context| context.trace_id.clone()),
-            notice: Notice::of_request(request.headers()),
+            done: Done::of_request(request.headers()),
         }
     }
 
@@ -74,8 +74,8 @@ pub(super) fn correlation_id() -> Option<String> {
 }
 
 /// Returns the change that the browser has to report, if there is one.
-pub(super) fn notice() -> Option<Notice> {
-    current().notice
+pub(super) fn done() -> Option<Done> {
+    current().done
 }
 
 /// Returns the language of the request.

@@ -19,7 +19,7 @@ pub(crate) struct SignInPage<'a> {
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,
     /// Why the former session of the browser ended, if that is known.
-    pub(crate) end: Option<EndNotice>,
+    pub(crate) end: Option<EndText>,
     /// Whether the user is signed in, but not recently enough for the page that follows.
     pub(crate) sign_in_is_too_old: bool,
     /// Whether there is a form for the password. A user who is signed in and has none needs another way.
@@ -50,7 +50,7 @@ pub(crate) struct SecondStepPage<'a> {
 }
 
 /// Why the former session of the browser ended, in words.
-pub(crate) struct EndNotice {
+pub(crate) struct EndText {
     text: Text<'static>,
     /// Whether to offer a new password. It helps if a stranger may have ended the session, unless the
     /// stranger changed the address, to which the link would be mailed, or turned two-step sign-in on, which
@@ -59,8 +59,8 @@ pub(crate) struct EndNotice {
     offers_reset: bool,
 }
 
-impl EndNotice {
-    /// Returns the notice of an end for this reason at the time `at`.
+impl EndText {
+    /// Returns the text about an end for this reason at the time `at`.
     pub(crate) fn new(reason: EndReason, at: Timestamp, now: Timestamp) -> Self {
         let (offers_reset, text) = match reason {
             EndReason::PasswordChanged => (true, text::of("ended-password-changed")),

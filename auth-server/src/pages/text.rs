@@ -1,6 +1,6 @@
 //! Texts in the language of the request.
 
-use super::notice::Notice;
+use super::done::Done;
 use super::presentation;
 use askama::filters::{Escaper as _, Html, HtmlSafe};
 use fluent_bundle::{FluentArgs, FluentValue};
@@ -58,18 +58,18 @@ pub(crate) fn scope(name: &str) -> String {
 }
 
 /// Returns the text about a change that succeeded.
-pub(super) fn notice(notice: Notice) -> Text<'static> {
-    match notice {
-        Notice::AccountChanged => of("done-account-changed"),
-        Notice::AppChanged => of("done-app-changed"),
-        Notice::SessionEnded => of("done-session-ended"),
-        Notice::OtherSessionsEnded => of("done-other-sessions-ended"),
-        Notice::AppDisconnected => of("done-app-disconnected"),
-        Notice::PasskeyAdded => of("done-passkey-added"),
-        Notice::PasskeyRenamed => of("done-passkey-renamed"),
-        Notice::PasskeyRemoved => of("done-passkey-removed"),
-        Notice::PasswordChanged => of("done-password-changed"),
-        Notice::PasswordRemoved => of("done-password-removed"),
+pub(super) fn done(change: Done) -> Text<'static> {
+    match change {
+        Done::AccountChanged => of("done-account-changed"),
+        Done::AppChanged => of("done-app-changed"),
+        Done::SessionEnded => of("done-session-ended"),
+        Done::OtherSessionsEnded => of("done-other-sessions-ended"),
+        Done::AppDisconnected => of("done-app-disconnected"),
+        Done::PasskeyAdded => of("done-passkey-added"),
+        Done::PasskeyRenamed => of("done-passkey-renamed"),
+        Done::PasskeyRemoved => of("done-passkey-removed"),
+        Done::PasswordChanged => of("done-password-changed"),
+        Done::PasswordRemoved => of("done-password-removed"),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::http::forms::{AfterSignInQuery, PasskeyForm, PasskeyNameForm, Passkey
 use crate::http::reauthentication;
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::{see_other, see_other_after};
-use crate::pages::{self, EnteredName, Field, FormState, Notice, PasskeyChallenge, PasskeysPage, text};
+use crate::pages::{self, Done, EnteredName, Field, FormState, PasskeyChallenge, PasskeysPage, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -168,7 +168,7 @@ pub(crate) async fn add(
         Ok(()) => {
             let next = flow.map(|flow| paths::continuation(flow, &[]));
             let next = next.as_deref().unwrap_or(paths::PASSKEYS);
-            Ok(see_other_after(Notice::PasskeyAdded, next))
+            Ok(see_other_after(Done::PasskeyAdded, next))
         }
         Err(error) => {
             let entered = EnteredName {
@@ -224,7 +224,7 @@ pub(crate) async fn rename(
 ) -> Result<Response, FlowError> {
     let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match set_name(&app, &session, &fields, &context).await {
-        Ok(()) => Ok(see_other_after(Notice::PasskeyRenamed, paths::PASSKEYS)),
+        Ok(()) => Ok(see_other_after(Done::PasskeyRenamed, paths::PASSKEYS)),
         Err(error) => {
             let entered = EnteredName {
                 passkey: fields.passkey.parse().map(Id::get).ok(),
@@ -278,7 +278,7 @@ pub(crate) async fn remove(
     let error = match passkeys::remove(&app.identity, &session, id, None, &context).await {
         Ok(Removal::Removed(sid)) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            let next = see_other_after(Notice::PasskeyRemoved, paths::PASSKEYS);
+            let next = see_other_after(Done::PasskeyRemoved, paths::PASSKEYS);
             return Ok((cookie, next).into_response());
         }
         Ok(Removal::Unknown) => return Ok(see_other(paths::PASSKEYS)),

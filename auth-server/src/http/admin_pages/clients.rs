@@ -9,7 +9,7 @@ use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, ClientChangeForm};
 use crate::http::redirects::see_other_after;
-use crate::pages::{self, ClientChange, ClientPage, ClientsPage, FormState, Notice};
+use crate::pages::{self, ClientChange, ClientPage, ClientsPage, Done, FormState};
 use crate::paths;
 use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
@@ -139,7 +139,7 @@ pub(crate) async fn change(
     let page = paths::page_after_sign_in_or_list(&path);
     let (session, administrator) = require_recent_administrator(session, page, &context)?;
     let error = match apply(&app, id.as_ref(), &fields, &administrator).await {
-        Ok(None) => return Ok(see_other_after(Notice::AppChanged, &path)),
+        Ok(None) => return Ok(see_other_after(Done::AppChanged, &path)),
         Ok(Some(secret)) => return Ok(pages::client_secret(id.as_ref(), &secret, &path)),
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,

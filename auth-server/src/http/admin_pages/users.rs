@@ -9,7 +9,7 @@ use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, OverviewQuery, UserChangeForm};
 use crate::http::redirects::see_other_after;
-use crate::pages::{self, FormState, Notice, Parts, UserChange, UserPage, UsersPage};
+use crate::pages::{self, Done, FormState, Parts, UserChange, UserPage, UsersPage};
 use crate::paths;
 use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
@@ -157,7 +157,7 @@ pub(crate) async fn change(
     let parts = fields.parts();
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
-        Ok(None) => return Ok(see_other_after(Notice::AccountChanged, &parts.of_page(&path))),
+        Ok(None) => return Ok(see_other_after(Done::AccountChanged, &parts.of_page(&path))),
         Ok(Some((email, initial))) => {
             return Ok(pages::initial_password(&email, &initial, &path));
         }

@@ -10,7 +10,7 @@ use crate::http::forms::AccountForm;
 use crate::http::reauthentication;
 use crate::http::reauthentication::require_recent_sign_in;
 use crate::http::redirects::{see_other, see_other_after};
-use crate::pages::{Notice, text};
+use crate::pages::{Done, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -44,7 +44,7 @@ pub(crate) async fn submit(
     let error = match remove_password(&app.identity, &session, &context).await {
         Ok(sid) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            let next = see_other_after(Notice::PasswordRemoved, paths::PASSKEYS);
+            let next = see_other_after(Done::PasswordRemoved, paths::PASSKEYS);
             return Ok((cookie, next).into_response());
         }
         Err(RemovalError::NoPassword) => return Ok(see_other(paths::PASSKEYS)),

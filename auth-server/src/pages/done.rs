@@ -11,7 +11,7 @@ const LIFETIME: Duration = Duration::from_secs(60);
 
 /// A change that succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Notice {
+pub(crate) enum Done {
     /// An administrator changed an account.
     AccountChanged,
     /// An administrator changed an app.
@@ -34,7 +34,7 @@ pub(crate) enum Notice {
     PasswordRemoved,
 }
 
-impl Notice {
+impl Done {
     const ALL: [Self; 10] = [
         Self::AccountChanged,
         Self::AppChanged,
@@ -64,18 +64,18 @@ impl Notice {
         }
     }
 
-    /// Returns the notice that the browser has to show, if there is one.
+    /// Returns the change that the next page has to report, if there is one.
     pub(super) fn of_request(headers: &HeaderMap) -> Option<Self> {
         let value = cookies::single(headers, COOKIE)?;
-        Self::ALL.into_iter().find(|notice| notice.as_str() == value)
+        Self::ALL.into_iter().find(|done| done.as_str() == value)
     }
 
-    /// Returns the `Set-Cookie` value that keeps the notice for the next page.
+    /// Returns the `Set-Cookie` value that keeps the change for the next page.
     pub(crate) fn cookie(self) -> HeaderValue {
         cookies::set(COOKIE, self.as_str(), Some(LIFETIME), COOKIE_ATTRIBUTES)
     }
 
-    /// Returns the `Set-Cookie` value that removes the notice, after a page has shown it.
+    /// Returns the `Set-Cookie` value that removes the change, after a page has reported it.
     pub(super) fn removal() -> HeaderValue {
         cookies::set(COOKIE, "", Some(Duration::ZERO), COOKIE_ATTRIBUTES)
     }
