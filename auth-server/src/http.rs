@@ -19,6 +19,7 @@ mod form_page;
 mod forms;
 pub(crate) mod introspect;
 mod mailed_link;
+mod overview;
 pub(crate) mod par;
 pub(crate) mod password;
 mod posted;

@@ -12,21 +12,20 @@ use super::extract::{PageQuery, SessionForm};
 use super::flow::FlowError;
 use super::form_page::FormRenderer;
 use super::forms::{AccountForm, AppForm, OverviewQuery, SessionEndForm};
+use super::overview::read_overview;
 use super::redirects::{see_other, see_other_after};
 use crate::app::App;
-use crate::pages::{self, Done, FormState, Parts, text};
+use crate::pages::{self, Done, FormState, Overview, Parts, text};
 use crate::paths;
-use audit::events::list::{self, Filter, SecurityEvent};
+use audit::events::list::SecurityEvent;
 use audit::revocation::RevokingTx;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
 use foundation::ids::Id;
-use identity::consents;
-use identity::consents::ConnectedApp;
-use identity::sessions::{self, OwnSession, Session};
-use identity::users::account::{self, Account};
-use identity::{Identity, email_verifications};
+use identity::sessions::{self, Session};
+use identity::users::account;
+use identity::{Identity, consents, email_verifications};
 use resources::export::{self as file, Export};
 use std::cmp::Reverse;
 use web::{Context, cookies};
@@ -34,65 +33,41 @@ use web::{Context, cookies};
 /// The number of events from which the page takes those that mean something to users.
 const EVENTS: usize = 200;
 
-/// The data of the page.
-struct Overview {
-    account: Account,
-    /// The session of the request, and then the others, the most recently used first.
-    sessions: Vec<OwnSession>,
-    /// The most recently used ones first.
-    apps: Vec<ConnectedApp>,
-    events: Vec<SecurityEvent>,
+/// Reads the data of the page: the session of the request and then the others, the apps, the most recently
+/// used first, and the events as the user may see them. If the account was disabled or deleted meanwhile,
+/// fails with a redirect to the sign-in page.
+async fn read(
+    identity: &Identity,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<Overview, FlowError> {
+    let account = account::find_enabled(&identity.db, session.user.id).await?;
+    let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
+    let mut overview = read_overview(account, EVENTS, identity, session, context.now).await?;
+    overview.sessions.sort_by_key(|own| !own.current);
+    overview.apps.sort_by_key(|app| Reverse(app.access.last_used_at));
+    let events = overview.events.into_iter();
+    overview.events = events.map(SecurityEvent::for_its_user).collect();
+    Ok(overview)
 }
 
-impl Overview {
-    /// Reads the data. If the account was disabled or deleted meanwhile, fails with a redirect to the sign-in
-    /// page.
-    async fn read(
-        identity: &Identity,
-        session: &Session,
-        context: &RequestContext,
-    ) -> Result<Self, FlowError> {
-        let (db, user_id) = (&identity.db, session.user.id);
-        let account = account::find_enabled(db, user_id).await?;
-        let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
-        let of_user = Filter {
-            user_id: Some(user_id),
-            ..Filter::default()
-        };
-        let events = list::newest(db, &of_user, None, EVENTS).await?;
-        let mut sessions = sessions::list(db, session, identity.session_lifetimes, context.now).await?;
-        sessions.sort_by_key(|own| !own.current);
-        let mut apps = consents::list(db, user_id).await?;
-        apps.sort_by_key(|app| Reverse(app.access.last_used_at));
-        Ok(Self {
-            account,
-            sessions,
-            apps,
-            events: events.into_iter().map(SecurityEvent::for_its_user).collect(),
-        })
-    }
-
-    /// Returns the page with these parts of the sessions and of the apps.
-    fn page(
-        &self,
-        app: &App,
-        form: FormState<'_>,
-        parts: Parts,
-        session: &Session,
-        context: &RequestContext,
-    ) -> Response {
-        pages::account(&pages::AccountPage {
-            form,
-            account: &self.account,
-            sessions: &self.sessions,
-            apps: &self.apps,
-            parts,
-            events: &self.events,
-            has_passkeys: app.relying_party.is_some(),
-            has_recent_sign_in: session.has_recent_sign_in(context.now),
-            now: context.now,
-        })
-    }
+/// Returns the page with these parts of the sessions and of the apps.
+fn page(
+    app: &App,
+    overview: &Overview,
+    form: FormState<'_>,
+    parts: Parts,
+    session: &Session,
+    context: &RequestContext,
+) -> Response {
+    pages::account(&pages::AccountPage {
+        form,
+        overview,
+        parts,
+        has_passkeys: app.relying_party.is_some(),
+        has_recent_sign_in: session.has_recent_sign_in(context.now),
+        now: context.now,
+    })
 }
 
 /// Show the account
@@ -121,9 +96,9 @@ pub(crate) async fn show(
         // The address must not say so later, when the session has ended.
         return Ok(see_other(paths::ACCOUNT));
     }
-    let overview = Overview::read(&app.identity, &session, &context).await?;
+    let overview = read(&app.identity, &session, &context).await?;
     let renderer = renderer.for_user(&session);
-    Ok(renderer.show(|form| overview.page(&app, form, query.parts(), &session, &context)))
+    Ok(renderer.show(|form| page(&app, &overview, form, query.parts(), &session, &context)))
 }
 
 /// End a session on the account page
@@ -271,9 +246,9 @@ pub(crate) async fn request_confirmation(
     let Err(error) = email_verifications::request(&app.identity, &session, &context).await else {
         return Ok(pages::notify(&text::of("account-link-sent"), paths::ACCOUNT));
     };
-    let overview = Overview::read(&app.identity, &session, &context).await?;
+    let overview = read(&app.identity, &session, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error.into(), |form| {
-        overview.page(&app, form, Parts::FIRST, &session, &context)
+        page(&app, &overview, form, Parts::FIRST, &session, &context)
     }))
 }

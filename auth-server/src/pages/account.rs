@@ -9,6 +9,7 @@ pub(crate) use email::{EmailPage, email};
 pub(super) use two_step::qr_code;
 pub(crate) use two_step::{recovery_codes, two_step_enrollment, two_step_off, two_step_on};
 
+use super::overview::Overview;
 use super::part::{Part, Parts};
 use super::session_item::SessionItem;
 use super::{FormState, render, text};
@@ -20,7 +21,6 @@ use foundation::clock::Timestamp;
 use identity::consents::ConnectedApp;
 use identity::sessions::OwnSession;
 use identity::users::Role;
-use identity::users::account::Account;
 
 /// The number of events on the page.
 const SHOWN_EVENTS: usize = 20;
@@ -28,13 +28,10 @@ const SHOWN_EVENTS: usize = 20;
 /// The account of a user.
 pub(crate) struct AccountPage<'a> {
     pub(crate) form: FormState<'a>,
-    pub(crate) account: &'a Account,
-    pub(crate) sessions: &'a [OwnSession],
-    pub(crate) apps: &'a [ConnectedApp],
+    /// The account, with events of which the page shows some.
+    pub(crate) overview: &'a Overview,
     /// The parts of the sessions and of the apps to show.
     pub(crate) parts: Parts,
-    /// The newest events of the user, of which the page shows some.
-    pub(crate) events: &'a [SecurityEvent],
     /// Whether passkeys can belong to this installation.
     pub(crate) has_passkeys: bool,
     /// Whether the user signed in just now.
@@ -80,8 +77,14 @@ struct EventItem<'a> {
 
 /// Renders the account.
 pub(crate) fn account(page: &AccountPage<'_>) -> Response {
+    let Overview {
+        account,
+        sessions,
+        apps,
+        events,
+    } = page.overview;
     let session = |own: &OwnSession| SessionItem::new(&own.session, own.current);
-    let events = page.events.iter().filter_map(|event| {
+    let events = events.iter().filter_map(|event| {
         Some(EventItem {
             what: event_in_words(event)?,
             at: event.at,
@@ -91,23 +94,23 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
     let mut events: Vec<_> = events.take(SHOWN_EVENTS + 1).collect();
     let has_older_events = events.len() > SHOWN_EVENTS;
     events.truncate(SHOWN_EVENTS);
-    let passkeys = u64::try_from(page.account.passkeys).unwrap_or_default();
+    let passkeys = u64::try_from(account.passkeys).unwrap_or_default();
     let passkeys = page.has_passkeys.then_some(passkeys);
     let (path, parts) = (paths::ACCOUNT, page.parts);
     render(
         &text::of("account").plain(),
         &AccountTemplate {
             form: page.form,
-            email: &page.account.user.email,
-            email_verified: page.account.user.email_verified,
-            created_at: page.account.user.created_at,
-            mfa_enabled: page.account.mfa_enabled,
-            has_password: page.account.has_password,
-            is_administrator: page.account.user.role == Role::Admin,
+            email: &account.user.email,
+            email_verified: account.user.email_verified,
+            created_at: account.user.created_at,
+            mfa_enabled: account.mfa_enabled,
+            has_password: account.has_password,
+            is_administrator: account.user.role == Role::Admin,
             passkeys,
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
-            sessions: Part::of(page.sessions, parts.sessions, (path, "sessions"), session),
-            apps: Part::of(page.apps, parts.apps, (path, "apps"), app_item),
+            sessions: Part::of(sessions, parts.sessions, (path, "sessions"), session),
+            apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
             events,
             has_older_events,
             now: page.now,

@@ -8,10 +8,10 @@ use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{AccountQuery, OverviewQuery, UserChangeForm};
+use crate::http::overview::read_overview;
 use crate::http::redirects::see_other_after;
-use crate::pages::{self, Done, FormState, Parts, UserChange, UserPage, UsersPage};
+use crate::pages::{self, Done, FormState, Overview, Parts, UserChange, UserPage, UsersPage};
 use crate::paths;
-use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::context::RequestContext;
@@ -21,9 +21,8 @@ use foundation::secret::Secret;
 use identity::Identity;
 use identity::accounts::Error;
 use identity::accounts::administration::{self, find_to_change};
-use identity::consents::{self, ConnectedApp};
-use identity::sessions::{self, OwnSession, Session};
-use identity::users::account::{self, Account};
+use identity::sessions::Session;
+use identity::users::account;
 use identity::users::list::{self, ListQuery};
 use web::{Context, Links, PathId};
 
@@ -52,64 +51,38 @@ pub(crate) async fn show_all(
     }))
 }
 
-/// A user, and all that belongs to the account.
-struct Overview {
-    account: Account,
-    /// The most recently used ones first.
-    sessions: Vec<OwnSession>,
-    /// Ordered by id.
-    apps: Vec<ConnectedApp>,
-    events: Vec<SecurityEvent>,
+/// Reads a user, for the administrator with this session. Fails if there is no account with this id.
+async fn read(
+    identity: &Identity,
+    id: i64,
+    session: &Session,
+    context: &RequestContext,
+) -> Result<Overview, FlowError> {
+    let account = account::find(&identity.db, id).await?.ok_or_else(web::Error::not_found)?;
+    Ok(read_overview(account, EVENTS, identity, session, context.now).await?)
 }
 
-impl Overview {
-    /// Reads the data, for the administrator with this session. Fails with 404 if there is no account with
-    /// this id.
-    async fn read(
-        identity: &Identity,
-        id: i64,
-        session: &Session,
-        context: &RequestContext,
-    ) -> Result<Self, FlowError> {
-        let db = &identity.db;
-        let account = account::find(db, id).await?.ok_or_else(web::Error::not_found)?;
-        let lifetimes = identity.session_lifetimes;
-        let events = Filter {
-            user_id: Some(id),
-            ..Filter::default()
-        };
-        Ok(Self {
-            account,
-            sessions: sessions::list_of_user(db, id, session, lifetimes, context.now).await?,
-            apps: consents::list(db, id).await?,
-            events: newest(db, &events, None, EVENTS).await?,
-        })
-    }
-
-    /// Returns the page with these parts of the sessions and of the apps.
-    fn page(
-        &self,
-        app: &App,
-        form: FormState<'_>,
-        parts: Parts,
-        session: &Session,
-        context: &RequestContext,
-    ) -> Response {
-        let path = paths::of_user(self.account.user.id);
-        pages::user(&UserPage {
-            form,
-            account: &self.account,
-            sessions: &self.sessions,
-            apps: &self.apps,
-            parts,
-            events: &self.events,
-            is_own: session.user.id == self.account.user.id,
-            sign_in: (!session.has_recent_sign_in(context.now)).then(|| paths::sign_in(Some(&path))),
-            clock_differs: context.clock.differs(),
-            url: &app.policy.url(&path),
-            now: context.now,
-        })
-    }
+/// Returns the page with these parts of the sessions and of the apps.
+fn page(
+    app: &App,
+    overview: &Overview,
+    form: FormState<'_>,
+    parts: Parts,
+    session: &Session,
+    context: &RequestContext,
+) -> Response {
+    let id = overview.account.user.id;
+    let path = paths::of_user(id);
+    pages::user(&UserPage {
+        form,
+        overview,
+        parts,
+        is_own: session.user.id == id,
+        sign_in: (!session.has_recent_sign_in(context.now)).then(|| paths::sign_in(Some(&path))),
+        clock_differs: context.clock.differs(),
+        url: &app.policy.url(&path),
+        now: context.now,
+    })
 }
 
 /// Shows the page of one user. The operation `readAccount` has the same address, and describes the page.
@@ -123,9 +96,9 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let id = id.or_not_found()?.get();
     let session = require_administrator(session, &paths::of_user(id), query.signed_in.is_some())?;
-    let overview = Overview::read(&app.identity, id, &session, &context).await?;
+    let overview = read(&app.identity, id, &session, &context).await?;
     let renderer = renderer.for_user(&session);
-    Ok(renderer.show(|form| overview.page(&app, form, query.parts(), &session, &context)))
+    Ok(renderer.show(|form| page(&app, &overview, form, query.parts(), &session, &context)))
 }
 
 /// Change a user by a form
@@ -164,9 +137,11 @@ pub(crate) async fn change(
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,
     };
-    let overview = Overview::read(&app.identity, id, &session, &context).await?;
+    let overview = read(&app.identity, id, &session, &context).await?;
     let renderer = renderer.for_user(&session);
-    Ok(renderer.show_again(error, |form| overview.page(&app, form, parts, &session, &context)))
+    Ok(renderer.show_again(error, |form| {
+        page(&app, &overview, form, parts, &session, &context)
+    }))
 }
 
 /// Makes the change that a form asks for. Returns the address of the account and the initial password, if one

@@ -3,13 +3,13 @@
 use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
 use super::{ChangeItem, EventItem, InTerminal, event_items, quoted};
+use crate::pages::overview::Overview;
 use crate::pages::part::{Part, Parts};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
 use crate::paths;
 use askama::Template;
-use audit::events::list::SecurityEvent;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::secret::Secret;
@@ -21,14 +21,9 @@ use identity::users::account::Account;
 /// The page of one user.
 pub(crate) struct UserPage<'a> {
     pub(crate) form: FormState<'a>,
-    pub(crate) account: &'a Account,
-    pub(crate) sessions: &'a [OwnSession],
-    /// The apps to which the user has given access.
-    pub(crate) apps: &'a [ConnectedApp],
+    pub(crate) overview: &'a Overview,
     /// The parts of the sessions and of the apps to show.
     pub(crate) parts: Parts,
-    /// The newest events.
-    pub(crate) events: &'a [SecurityEvent],
     /// Whether it is the account of the administrator.
     pub(crate) is_own: bool,
     /// The path at which the administrator signs in again before a change, if it is needed.
@@ -80,12 +75,16 @@ struct AppItem<'a> {
 
 /// Renders the page of one user.
 pub(crate) fn user(page: &UserPage<'_>) -> Response {
-    let account = page.account;
+    let Overview {
+        account,
+        sessions,
+        apps,
+        events,
+    } = page.overview;
     let (id, parts) = (account.user.id, page.parts);
     let path: &str = &paths::of_user(id);
-    let (sessions, apps) = (page.sessions.len(), page.apps.len());
     let change = |change: UserChange| {
-        let (label, effect) = change.in_words(sessions, apps);
+        let (label, effect) = change.in_words(sessions.len(), apps.len());
         ChangeItem {
             name: change.as_str(),
             label: label.plain(),
@@ -112,11 +111,11 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             .filter(|change| !page.clock_differs || change.only_ends_access())
             .map(change)
             .collect(),
-        sessions: Part::of(page.sessions, parts.sessions, (path, "sessions"), session),
+        sessions: Part::of(sessions, parts.sessions, (path, "sessions"), session),
         end_session: UserChange::EndSession.as_str(),
-        apps: Part::of(page.apps, parts.apps, (path, "apps"), app_item),
+        apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
         revoke_consent: UserChange::RevokeConsent.as_str(),
-        events: event_items(page.events),
+        events: event_items(events),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("user_id", &id.to_string())]),
         version: account.user.updated_at.to_string(),
         in_terminal: InTerminal::new("users list", &quoted(page.url)),
