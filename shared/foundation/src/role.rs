@@ -49,3 +49,10 @@ impl Role {
         }
     }
 }
+
+/// Reads the column of a row, as [`Role::stored`] does.
+impl From<String> for Role {
+    fn from(name: String) -> Self {
+        Self::stored(&name)
+    }
+}

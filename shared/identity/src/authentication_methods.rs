@@ -14,11 +14,13 @@ pub enum AuthenticationMethods {
 }
 
 /// The sign-in that began a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct SignIn {
     /// The time of the sign-in: `auth_time` (OpenID Connect Core §2).
+    #[sqlx(rename = "auth_time")]
     pub at: Timestamp,
     /// Its methods.
+    #[sqlx(rename = "amr", try_from = "String")]
     pub methods: AuthenticationMethods,
 }
 
@@ -77,5 +79,12 @@ impl AuthenticationMethods {
             Self::Password => Self::ACR[0],
             Self::PasswordAndCode | Self::Passkey => Self::ACR[1],
         }
+    }
+}
+
+/// Reads the column of a row, as [`AuthenticationMethods::stored`] does.
+impl From<String> for AuthenticationMethods {
+    fn from(text: String) -> Self {
+        Self::stored(&text)
     }
 }

@@ -1,7 +1,7 @@
 //! Tokens in mailed links. A token proves that its bearer can read the mail of an address. Each has 256
 //! random bits, is stored as a hash, and can be used once.
 
-use crate::users::{User, UserRow};
+use crate::users::User;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use foundation::random;
@@ -53,7 +53,7 @@ pub struct Lifetimes {
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct MailedToken {
     /// The user for whom the token was created.
-    #[sqlx(flatten, try_from = "UserRow")]
+    #[sqlx(flatten)]
     pub user: User,
     /// The address to which the link was mailed.
     pub mailed_to: String,

@@ -11,7 +11,7 @@ pub(crate) use revocation::revoke_all_of_user;
 pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri, revoke_repeatedly};
 pub use rotation::{PresentedToken, rotate};
 
-use crate::authentication_methods::{AuthenticationMethods, SignIn};
+use crate::authentication_methods::SignIn;
 use crate::end_reason::{End, EndReason};
 use audit::revocation::RETENTION;
 use foundation::clock::Timestamp;
@@ -166,11 +166,12 @@ struct Row {
     session_id: Option<i64>,
     #[sqlx(flatten)]
     epochs: Epochs,
-    auth_time: Timestamp,
-    amr: String,
+    #[sqlx(flatten)]
+    sign_in: SignIn,
     scope: String,
     generation: i64,
-    role: String,
+    #[sqlx(try_from = "String")]
+    role: Role,
     dpop_jkt: Option<String>,
     redirect_uri: Option<String>,
 }
@@ -260,12 +261,8 @@ impl From<Row> for Family {
     fn from(row: Row) -> Self {
         Self {
             scope: row.scope.parse().unwrap_or_default(),
-            // An unknown name becomes the role that permits least.
-            role: Role::stored(&row.role),
-            sign_in: SignIn {
-                at: row.auth_time,
-                methods: AuthenticationMethods::stored(&row.amr),
-            },
+            role: row.role,
+            sign_in: row.sign_in,
             session_id: row.session_id,
             epochs: row.epochs,
             id: row.id,

@@ -11,7 +11,7 @@ use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;
 use crate::end_reason::EndReason;
 use crate::services::SessionLifetimes;
-use crate::users::{User, UserRow};
+use crate::users::User;
 use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::{Administrator, RequestContext};
@@ -59,11 +59,13 @@ const RECENT_SIGN_IN: Duration = Duration::from_secs(10 * 60);
 const MAX_PER_USER: i64 = 100;
 
 /// A live session and its user.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Session {
     /// The session's id, which is not secret.
+    #[sqlx(rename = "session_id")]
     pub id: i64,
     /// The user who signed in.
+    #[sqlx(flatten)]
     pub user: User,
     /// The epoch of the user when the session was found.
     epoch: i64,
@@ -72,6 +74,7 @@ pub struct Session {
     /// The time of the latest sign-in.
     pub signed_in_at: Timestamp,
     /// The methods of the latest sign-in.
+    #[sqlx(rename = "amr", try_from = "String")]
     pub(crate) methods: AuthenticationMethods,
     /// The end of the session's absolute lifetime.
     pub expires_at: Timestamp,
@@ -79,15 +82,9 @@ pub struct Session {
 
 #[derive(sqlx::FromRow)]
 struct Row {
-    session_id: i64,
-    signed_in_at: Timestamp,
-    last_seen_at: Timestamp,
-    expires_at: Timestamp,
-    amr: String,
-    password_change_required: bool,
-    epoch: i64,
     #[sqlx(flatten)]
-    user: UserRow,
+    session: Session,
+    last_seen_at: Timestamp,
 }
 
 #[derive(sqlx::FromRow)]
@@ -232,17 +229,9 @@ pub async fn find(
         return Ok(None);
     };
     if now.since(row.last_seen_at) > LAST_SEEN_INTERVAL.min(lifetimes.idle / 10) {
-        update_last_seen(db.clone(), row.session_id, now).await;
+        update_last_seen(db.clone(), row.session.id, now).await;
     }
-    Ok(Some(Session {
-        id: row.session_id,
-        user: row.user.into(),
-        epoch: row.epoch,
-        password_change_required: row.password_change_required,
-        signed_in_at: row.signed_in_at,
-        methods: AuthenticationMethods::stored(&row.amr),
-        expires_at: row.expires_at,
-    }))
+    Ok(Some(row.session))
 }
 
 /// Updates the time of a session's last use. The request continues if this fails or takes too long.

@@ -17,7 +17,7 @@ use storage::db::{self, Db, Tx};
 use storage::{execute, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`UserRow`].
+/// The columns of [`User`].
 macro_rules! columns {
     () => {
         "id, email, email_verified, role, created_at, updated_at"
@@ -57,7 +57,7 @@ sql! {
 }
 
 /// A user, as the API represents one.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub struct User {
     /// The user's id: the `sub` of access tokens.
     pub id: i64,
@@ -66,6 +66,7 @@ pub struct User {
     /// Whether the address was confirmed.
     pub email_verified: bool,
     /// The user's role.
+    #[sqlx(try_from = "String")]
     pub role: Role,
     /// The time of sign-up.
     pub created_at: Timestamp,
@@ -95,21 +96,11 @@ pub enum Error {
     Database(#[from] db::Error),
 }
 
-#[derive(sqlx::FromRow)]
-pub(crate) struct UserRow {
-    id: i64,
-    email: String,
-    email_verified: bool,
-    role: String,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-}
-
 /// Inserts a user. Fails with [`Error::EmailTaken`] if an account has this address.
 pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, Error> {
-    let row = fetch_one!(
+    fetch_one!(
         tx.on(),
-        UserRow,
+        User,
         INSERT,
         new.email.as_str(),
         new.email.key(),
@@ -117,27 +108,26 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
         new.password.hash.expose(),
         new.password.change_required,
         now,
-    );
-    match row {
-        Ok(row) => Ok(row.into()),
-        Err(db::Error::Conflict) => Err(Error::EmailTaken),
-        Err(error) => Err(error.into()),
-    }
+    )
+    .map_err(|error| match error {
+        db::Error::Conflict => Error::EmailTaken,
+        error => error.into(),
+    })
 }
 
 /// Returns the user with this id, unless the account was deleted.
 pub async fn find(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), UserRow, FIND, id)?.map(User::from))
+    fetch_optional!(db.reader(), User, FIND, id)
 }
 
 /// Returns the user with this id, unless the account is disabled.
 pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), UserRow, FIND_ENABLED, id)?.map(User::from))
+    fetch_optional!(db.reader(), User, FIND_ENABLED, id)
 }
 
 /// Returns the user with this address, unless the account is disabled.
 pub(crate) async fn find_enabled_by_email(db: &Db, email: &Email) -> Result<Option<User>, db::Error> {
-    Ok(fetch_optional!(db.reader(), UserRow, FIND_ENABLED_BY_EMAIL, email.key())?.map(User::from))
+    fetch_optional!(db.reader(), User, FIND_ENABLED_BY_EMAIL, email.key())
 }
 
 /// Returns whether there is an administrator, including a disabled one.
@@ -158,7 +148,7 @@ pub async fn lock(tx: &mut Tx, verified: &StoredCredentials) -> Result<Option<Us
 pub async fn lock_in_epoch(tx: &mut Tx, id: i64, epoch: i64) -> Result<Option<User>, db::Error> {
     let on = tx.on();
     let lock = on.choose(LOCK_EPOCH_SQLITE, LOCK_EPOCH_POSTGRES);
-    Ok(fetch_optional!(on, UserRow, lock, id, epoch)?.map(User::from))
+    fetch_optional!(on, User, lock, id, epoch)
 }
 
 /// Locks the user's row until the transaction ends, and returns whether the account is enabled and still has
@@ -257,20 +247,6 @@ impl StoredCredentials {
         Recipient {
             email: &self.email,
             is_verified: self.email_verified,
-        }
-    }
-}
-
-impl From<UserRow> for User {
-    fn from(row: UserRow) -> Self {
-        Self {
-            id: row.id,
-            email: row.email,
-            email_verified: row.email_verified,
-            // An unknown name becomes the role that permits least.
-            role: Role::stored(&row.role),
-            created_at: row.created_at,
-            updated_at: row.updated_at,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Accounts: users with the settings that administrators see.
 
-use super::{User, UserRow};
+use super::User;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use storage::db::{Db, Error};
 use storage::{fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`AccountRow`]. They read the tables `totp` and `passkeys` too, which other modules own, so
+/// The columns of [`Account`]. They read the tables `totp` and `passkeys` too, which other modules own, so
 /// that `GET /me` takes one round trip.
 macro_rules! columns {
     () => {
@@ -28,10 +28,11 @@ sql! {
 }
 
 /// A user with the account's settings.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub struct Account {
     /// The user.
     #[serde(flatten)]
+    #[sqlx(flatten)]
     pub user: User,
     /// Whether the user has a password. Without one, passkeys alone sign in.
     pub has_password: bool,
@@ -44,35 +45,24 @@ pub struct Account {
     pub disabled_at: Option<Timestamp>,
 }
 
-#[derive(sqlx::FromRow)]
-pub(super) struct AccountRow {
-    #[sqlx(flatten)]
-    user: UserRow,
-    has_password: bool,
-    mfa_enabled: bool,
-    passkeys: i64,
-    disabled_at: Option<Timestamp>,
-}
-
 /// Returns the account with this id, unless it was deleted.
 pub async fn find(db: &Db, id: i64) -> Result<Option<Account>, Error> {
-    Ok(fetch_optional!(db.reader(), AccountRow, FIND, id)?.map(Account::from))
+    fetch_optional!(db.reader(), Account, FIND, id)
 }
 
 /// Returns the account with this id, unless it is disabled.
 pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<Account>, Error> {
-    Ok(fetch_optional!(db.reader(), AccountRow, FIND_ENABLED, id)?.map(Account::from))
+    fetch_optional!(db.reader(), Account, FIND_ENABLED, id)
 }
 
 /// Returns the account with this address, including a disabled one.
 pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<Account>, Error> {
-    Ok(fetch_optional!(db.reader(), AccountRow, FIND_BY_EMAIL, email.key())?.map(Account::from))
+    fetch_optional!(db.reader(), Account, FIND_BY_EMAIL, email.key())
 }
 
 /// Returns all accounts, ordered by id.
 pub async fn list(db: &Db) -> Result<Vec<Account>, Error> {
-    let rows = fetch_all!(db.reader(), AccountRow, LIST)?;
-    Ok(rows.into_iter().map(Account::from).collect())
+    fetch_all!(db.reader(), Account, LIST)
 }
 
 impl Account {
@@ -84,18 +74,6 @@ impl Account {
             mfa_enabled: false,
             passkeys: 0,
             disabled_at: None,
-        }
-    }
-}
-
-impl From<AccountRow> for Account {
-    fn from(row: AccountRow) -> Self {
-        Self {
-            user: row.user.into(),
-            has_password: row.has_password,
-            mfa_enabled: row.mfa_enabled,
-            passkeys: row.passkeys,
-            disabled_at: row.disabled_at,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::end_reason::EndReason;
 use crate::passwords::HashedPassword;
-use crate::users::account::{Account, AccountRow, columns};
+use crate::users::account::{Account, columns};
 use crate::users::{Role, StoredCredentials};
 use foundation::clock::Timestamp;
 use foundation::context::Administrator;
@@ -58,13 +58,13 @@ sql! {
 /// already, is the last active administrator or does not exist. The caller has called
 /// [`lock_administrators()`], and ends the user's sessions and tokens.
 pub(crate) async fn disable(tx: &mut Tx, id: i64, now: Timestamp) -> Result<Option<Account>, Error> {
-    Ok(fetch_optional!(tx.on(), AccountRow, DISABLE, id, now)?.map(Account::from))
+    fetch_optional!(tx.on(), Account, DISABLE, id, now)
 }
 
 /// Enables a user again and returns the changed account. Returns `None`, without effect, if the user is not
 /// disabled, does not exist or was deleted.
 pub(crate) async fn enable(tx: &mut Tx, id: i64) -> Result<Option<Account>, Error> {
-    Ok(fetch_optional!(tx.on(), AccountRow, ENABLE, id)?.map(Account::from))
+    fetch_optional!(tx.on(), Account, ENABLE, id)
 }
 
 /// Sets a user's role and returns the changed account. Returns `None`, without effect, if the last active
@@ -76,8 +76,7 @@ pub(crate) async fn set_role(
     role: Role,
     now: Timestamp,
 ) -> Result<Option<Account>, Error> {
-    let row = fetch_optional!(tx.on(), AccountRow, SET_ROLE, id, role.as_str(), now)?;
-    Ok(row.map(Account::from))
+    fetch_optional!(tx.on(), Account, SET_ROLE, id, role.as_str(), now)
 }
 
 /// Locks the user's row until the transaction ends.
@@ -104,16 +103,7 @@ pub(crate) async fn replace_password(
     now: Timestamp,
 ) -> Result<Option<Account>, Error> {
     let (hash, change_required) = (password.hash.expose(), password.change_required);
-    let row = fetch_optional!(
-        tx.on(),
-        AccountRow,
-        REPLACE_PASSWORD,
-        id,
-        hash,
-        change_required,
-        now
-    )?;
-    Ok(row.map(Account::from))
+    fetch_optional!(tx.on(), Account, REPLACE_PASSWORD, id, hash, change_required, now)
 }
 
 /// Clears the failed sign-ins of a user. Returns false, without effect, if the user does not exist or was

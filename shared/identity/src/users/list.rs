@@ -1,6 +1,6 @@
 //! Pages of accounts, for administrators.
 
-use super::account::{Account, AccountRow, columns};
+use super::account::{Account, columns};
 use foundation::cursor::Cursor;
 use foundation::email::Email;
 use foundation::list_query::{Order, PageRequest, Query};
@@ -109,8 +109,7 @@ async fn fetch(
         query.email.as_ref().map(|email| email.key().into()),
     ];
     let sql = AssertSqlSafe(statement.sql());
-    let rows = fetch_all_with!(db.reader(), AccountRow, sql, values.into_iter().flatten())?;
-    Ok(rows.into_iter().map(Account::from).collect())
+    fetch_all_with!(db.reader(), Account, sql, values.into_iter().flatten())
 }
 
 impl ListStatement {
