@@ -120,7 +120,8 @@ pub(crate) async fn read(
 ) -> Result<Json<Payment>, ApiError> {
     caller.require("payments:read")?;
     let user_id = caller.user()?.id;
-    Ok(Json(payments::find(&db, user_id, &id.or_not_found()?).await?))
+    let payment = payments::find(db.reader(), user_id, &id.or_not_found()?).await?;
+    Ok(Json(payment))
 }
 
 /// Capture a payment
@@ -218,7 +219,7 @@ async fn change(
     read: impl Fn(&JsonBody) -> Result<Transition, Error>,
 ) -> Result<Response, ApiError> {
     let user_id = payer.actor.user_id;
-    let payment = payments::find(db, user_id, &id.or_not_found()?).await?;
+    let payment = payments::find(db.reader(), user_id, &id.or_not_found()?).await?;
     let body = body.unwrap_or_default();
     let transition = read(&body)?;
     let write = async |target: &mut WriteTarget<'_>, now| {

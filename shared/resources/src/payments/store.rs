@@ -8,7 +8,7 @@ use crate::storage_use::{Author, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use identity::authority_holds;
 use storage::db;
-use storage::db::{Db, WriteTarget};
+use storage::db::{Db, Executor, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// The text of the statement that inserts a payment if the authority of its user holds and the user stores at
@@ -74,18 +74,8 @@ pub async fn create(
 }
 
 /// Returns a payment of this user. Fails with [`Error::NotFound`] if the user has no payment with this id.
-pub async fn find(db: &Db, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
-    let payment = fetch_optional!(db.reader(), Payment, FIND, id.as_str(), user_id)?;
-    payment.ok_or(Error::NotFound)
-}
-
-/// Returns a payment of this user, read where the write runs. Fails like [`find`].
-pub(super) async fn find_in(
-    target: &mut WriteTarget<'_>,
-    user_id: i64,
-    id: &PaymentId,
-) -> Result<Payment, Error> {
-    let payment = fetch_optional!(target.on(), Payment, FIND, id.as_str(), user_id)?;
+pub async fn find(on: Executor<'_>, user_id: i64, id: &PaymentId) -> Result<Payment, Error> {
+    let payment = fetch_optional!(on, Payment, FIND, id.as_str(), user_id)?;
     payment.ok_or(Error::NotFound)
 }
 

@@ -60,7 +60,7 @@ pub async fn apply(
     match changed {
         Some(payment) => Ok(payment),
         None => Err(transition_error(
-            &store::find_in(target, user_id, &payment.id).await?,
+            &store::find(target.on(), user_id, &payment.id).await?,
             transition,
         )),
     }

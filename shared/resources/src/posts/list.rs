@@ -143,9 +143,7 @@ impl Filter {
             | Self::PublishedOrByAuthor(author_id) => Some(author_id),
         }
     }
-}
 
-impl Filter {
     /// Returns the one or two parts that make up the list.
     fn parts(self) -> Vec<Part> {
         let part = |status, is_by_author| Part { status, is_by_author };
