@@ -54,14 +54,15 @@ error_responses! {
 impl IdempotentRequest {
     /// Executes the write for this caller, at the time of the request, and returns its receipt, or the stored
     /// receipt of an earlier call with the same key. Fails like [`Idempotency::run`].
-    pub(crate) async fn run<const MAX: usize, R: Serialize + DeserializeOwned>(
+    pub(crate) async fn run<const MAX: usize, R: Serialize + DeserializeOwned, E: Into<ApiError>>(
         self,
         writer: &Writer,
         body: &JsonBody<MAX>,
-        write: impl AsyncFnOnce(&mut WriteTarget<'_>, Timestamp) -> Result<R, ApiError>,
+        write: impl AsyncFnOnce(&mut WriteTarget<'_>, Timestamp) -> Result<R, E>,
     ) -> Result<Written<R>, ApiError> {
         let now = self.now;
-        let write = async |target: &mut WriteTarget<'_>| write(target, now).await;
+        let write =
+            async |target: &mut WriteTarget<'_>| write(target, now).await.map_err(Into::<ApiError>::into);
         let claim = match &self.key {
             Some(key) => Some(Claim::new(key, self.scope(writer), body.fingerprint()?)),
             None => None,

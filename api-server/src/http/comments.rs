@@ -78,8 +78,7 @@ pub(crate) async fn create(
     let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
     let new = read_new(&body)?;
     let write = async |target: &mut WriteTarget<'_>, now| {
-        let created = comments::create(target, post, author.author, &new, now).await;
-        created.map_err(ApiError::from)
+        comments::create(target, post, author.author, &new, now).await
     };
     let written = request.run(&author, &body, write).await?;
     let comment = Comment::created(*written.receipt(), post.id(), author.actor.user_id, new);

@@ -89,10 +89,8 @@ pub(crate) async fn create(
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let write = async |target: &mut WriteTarget<'_>, now| {
-        let id = payments::create(target, payer.author, &new, now).await;
-        id.map_err(ApiError::from)
-    };
+    let write =
+        async |target: &mut WriteTarget<'_>, now| payments::create(target, payer.author, &new, now).await;
     let written = request.run(&payer, &body, write).await?;
     let created = CreatedPayment {
         id: written.receipt().clone(),
@@ -224,7 +222,7 @@ async fn change(
     let transition = read(&body)?;
     let write = async |target: &mut WriteTarget<'_>, now| {
         let changed = payments::apply(target, user_id, &payment, transition, now).await;
-        Ok(changed.map_err(ApiError::from)?.state())
+        changed.map(|payment| payment.state())
     };
     let written = request.run(payer, &body, write).await?;
     let payment = payment.in_state(*written.receipt());

@@ -66,10 +66,8 @@ pub(crate) async fn create(
     Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
-    let write = async |target: &mut WriteTarget<'_>, now| {
-        let created = posts::create(target, author.author, &new, now).await;
-        created.map_err(ApiError::from)
-    };
+    let write =
+        async |target: &mut WriteTarget<'_>, now| posts::create(target, author.author, &new, now).await;
     let written = request.run(&author, &body, write).await?;
     let post = Post::created(*written.receipt(), author.actor.user_id, new);
     written.created(&format!("/posts/{}", post.id), Some(post.etag()), &post)
