@@ -14,3 +14,16 @@ mod round_trips;
 mod schema;
 mod security_events;
 mod startup;
+
+/// Every SQL statement of the programs, with its name.
+fn statements() -> Vec<(String, String)> {
+    [
+        access_tokens::statements(),
+        audit::statements(),
+        identity::statements(),
+        storage::statements(),
+        api_server::statements(),
+        auth_server::statements(),
+    ]
+    .concat()
+}

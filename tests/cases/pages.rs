@@ -4,7 +4,7 @@
 //! passwords, and in Chromium their appearance, their accessibility, their local times, their use without
 //! scripts and the life of an account.
 
-use tests::Page;
+use tests::{Browser, PASSWORD, Page, User, World};
 
 mod account;
 mod appearance;
@@ -44,4 +44,28 @@ fn expect_redirect(page: &Page, path: &str) {
 fn expect_words(page: &Page, status: u16, words: &str) {
     assert_eq!(page.reply.status, status, "{}", page.reply);
     assert!(page.visible_text().contains(words), "{words}: {}", page.reply);
+}
+
+/// Posts a form of the page that the user of this browser saw, with these further fields.
+async fn post(browser: &mut Browser, page: &Page, action: &str, further: &[(&str, &str)]) -> Page {
+    let (csrf, user) = (page.hidden("csrf").unwrap(), page.hidden("user").unwrap());
+    let fields = [("csrf", csrf.as_str()), ("user", &user)];
+    let fields = fields.iter().chain(further);
+    let fields: Vec<_> = fields
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    browser.post(&page.url.join(action).unwrap(), &fields).await
+}
+
+/// Opens a page in a new browser, which is sent to sign in, and signs in. Returns the browser and the redirect
+/// back to the page.
+async fn sign_in_at(world: &World, user: &User, path: &str) -> (Browser, Page) {
+    let mut browser = world.browser();
+    let sent = browser.open(path).await;
+    expect_redirect(&sent, "/signin");
+    let sign_in = browser.open(sent.location().unwrap().as_str()).await;
+    let fields = [("email", user.email.as_str()), ("password", PASSWORD)];
+    let signed_in = browser.submit(&sign_in, &fields).await;
+    expect_redirect(&signed_in, path);
+    (browser, signed_in)
 }

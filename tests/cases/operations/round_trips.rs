@@ -281,15 +281,7 @@ impl Usage {
 
 /// The name of each statement of the programs by its text.
 fn statement_names() -> BTreeMap<String, String> {
-    let statements = [
-        access_tokens::statements(),
-        audit::statements(),
-        identity::statements(),
-        storage::statements(),
-        api_server::statements(),
-        auth_server::statements(),
-    ];
-    let statements = statements.into_iter().flatten();
+    let statements = super::statements().into_iter();
     statements.map(|(name, text)| (text, name)).collect()
 }
 

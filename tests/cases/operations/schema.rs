@@ -138,15 +138,7 @@ fn the_migrations_have_the_same_names() {
 }
 
 async fn every_sql_statement_is_valid(world: SharedWorld) {
-    let statements = [
-        access_tokens::statements(),
-        audit::statements(),
-        identity::statements(),
-        storage::statements(),
-        api_server::statements(),
-        auth_server::statements(),
-    ]
-    .concat();
+    let statements = super::statements();
     assert!(statements.len() > 30, "{} statements", statements.len());
     let db = world.db().await;
     for (name, text) in statements {

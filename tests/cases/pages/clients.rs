@@ -1,6 +1,6 @@
 //! The pages of the apps, for administrators.
 
-use super::{expect_redirect, expect_words};
+use super::{expect_redirect, expect_words, post};
 use tests::{App, Browser, Page, SharedWorld, User, eventually, on_every_shape};
 
 const PATH: &str = "/admin/clients";
@@ -8,17 +8,6 @@ const NEW: &str = "/admin/apps/new";
 
 fn path_of(app: &App) -> String {
     format!("{PATH}/{}", app.id)
-}
-
-/// Posts a form of the page that this administrator saw, with these further fields.
-async fn post(browser: &mut Browser, page: &Page, action: &str, further: &[(&str, &str)]) -> Page {
-    let (csrf, user) = (page.hidden("csrf").unwrap(), page.hidden("user").unwrap());
-    let fields = [("csrf", csrf.as_str()), ("user", &user)];
-    let fields = fields.iter().chain(further);
-    let fields: Vec<_> = fields
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    browser.post(&page.url.join(action).unwrap(), &fields).await
 }
 
 async fn change(browser: &mut Browser, app: &App, name: &str) -> Page {

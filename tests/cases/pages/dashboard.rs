@@ -1,6 +1,6 @@
 //! The page of the figures, for administrators.
 
-use super::{expect_redirect, expect_words};
+use super::{expect_words, sign_in_at};
 use std::time::Duration;
 use storage::{execute, fetch_one};
 use tests::{PASSWORD, Shape, SharedWorld, World, eventually, on_every_shape, on_one_shape};
@@ -138,13 +138,7 @@ async fn only_administrators_see_the_figures(world: SharedWorld) {
         expect_words(&refused, 403, "Only administrators can see this page");
     }
     let admin = world.user_with_role("admin").await;
-    let mut browser = world.browser();
-    let sent = browser.open(PATH).await;
-    expect_redirect(&sent, "/signin");
-    let sign_in = browser.open(sent.location().unwrap().as_str()).await;
-    let fields = [("email", admin.email.as_str()), ("password", PASSWORD)];
-    let signed_in = browser.submit(&sign_in, &fields).await;
-    expect_redirect(&signed_in, PATH);
+    sign_in_at(&world, &admin, PATH).await;
 }
 
 on_every_shape!(

@@ -1,9 +1,9 @@
 //! The page of the signing keys, for administrators.
 
-use super::{expect_redirect, expect_words};
+use super::{expect_redirect, expect_words, post, sign_in_at};
 use serde_json::Value;
 use std::time::Duration;
-use tests::{Browser, PASSWORD, Page, Shape, SharedWorld, User, World, eventually, on_every_shape};
+use tests::{PASSWORD, Page, Shape, SharedWorld, User, World, eventually, on_every_shape};
 
 const PATH: &str = "/admin/keys";
 /// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica
@@ -20,17 +20,6 @@ fn keys(world: &World) -> Vec<(String, String)> {
 
 fn states(world: &World) -> Vec<String> {
     keys(world).into_iter().map(|(_, state)| state).collect()
-}
-
-/// Posts a form of the page that this user saw, with these further fields.
-async fn post(browser: &mut Browser, page: &Page, action: &str, further: &[(&str, &str)]) -> Page {
-    let (csrf, user) = (page.hidden("csrf").unwrap(), page.hidden("user").unwrap());
-    let fields = [("csrf", csrf.as_str()), ("user", &user)];
-    let fields = fields.iter().chain(further);
-    let fields: Vec<_> = fields
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect();
-    browser.post(&page.url.join(action).unwrap(), &fields).await
 }
 
 /// Whether the page has a form with this action.
@@ -195,13 +184,7 @@ async fn only_administrators_see_the_page(world: SharedWorld) {
             expect_words(&refused, 403, "Only administrators can see this page");
         }
     }
-    let mut browser = world.browser();
-    let sent = browser.open(PATH).await;
-    expect_redirect(&sent, "/signin");
-    let sign_in = browser.open(sent.location().unwrap().as_str()).await;
-    let fields = [("email", admin.email.as_str()), ("password", PASSWORD)];
-    let signed_in = browser.submit(&sign_in, &fields).await;
-    expect_redirect(&signed_in, PATH);
+    let (mut browser, signed_in) = sign_in_at(&world, &admin, PATH).await;
     let once_more = browser.open(signed_in.location().unwrap().as_str()).await;
     assert_eq!(once_more.location().unwrap().query(), None, "{}", once_more.reply);
     expect_words(&browser.open(PATH).await, 200, "Signing keys");
