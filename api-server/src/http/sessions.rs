@@ -35,7 +35,7 @@ pub(crate) async fn list(
     State(identity): State<Identity>,
     Context(context): Context,
 ) -> Result<impl IntoResponse, ApiError> {
-    let items = sessions::list(&identity.db, &session, identity.session_lifetimes, context.now).await?;
+    let items = sessions::list(&identity, session.user.id, &session, context.now).await?;
     Ok(Json(Sessions { items }))
 }
 

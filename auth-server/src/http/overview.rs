@@ -24,7 +24,7 @@ pub(super) async fn read_overview(
     };
     Ok(Overview {
         account,
-        sessions: sessions::list_of_user(db, id, session, identity.session_lifetimes, now).await?,
+        sessions: sessions::list(identity, id, session, now).await?,
         apps: consents::list(db, id).await?,
         events: newest(db, &of_user, None, events).await?,
     })

@@ -203,10 +203,8 @@ pub async fn stream(
     writer.member("user", &session.user)?;
     writer.member("mfa_enabled", &second_factor::is_enabled(&db, user_id).await?)?;
     writer.member("passkeys", &passkeys::list(&db, user_id).await?)?;
-    writer.member(
-        "sessions",
-        &sessions::list(&db, &session, identity.session_lifetimes, now).await?,
-    )?;
+    let sessions = sessions::list(&identity, user_id, &session, now).await?;
+    writer.member("sessions", &sessions)?;
     writer.member("grants", &consents::list(&db, user_id).await?)?;
     let progress = Progress {
         db,

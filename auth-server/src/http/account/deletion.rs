@@ -36,7 +36,7 @@ impl Effect {
         context: &RequestContext,
     ) -> Result<Self, db::Error> {
         let (db, user_id) = (&identity.db, session.user.id);
-        let sessions = sessions::list(db, session, identity.session_lifetimes, context.now).await?;
+        let sessions = sessions::list(identity, user_id, session, context.now).await?;
         Ok(Self {
             sessions: sessions.len(),
             apps: consents::list(db, user_id).await?.len(),

@@ -1,7 +1,7 @@
 //! Lists of sessions, for their user and for administrators.
 
 use super::Session;
-use crate::services::SessionLifetimes;
+use crate::services::{Identity, SessionLifetimes};
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
 use foundation::ids::Id;
@@ -105,29 +105,17 @@ impl HasCursor for UserSession {
     }
 }
 
-/// Returns the live sessions of `session`'s user, the most recently used first, at most 100. Marks `session`
-/// as the current one.
+/// Returns the live sessions of a user, the most recently used first, at most 100. Marks `session`, that of
+/// the request, if it is one of them.
 pub async fn list(
-    db: &Db,
-    session: &Session,
-    lifetimes: SessionLifetimes,
-    now: Timestamp,
-) -> Result<Vec<OwnSession>, Error> {
-    list_of_user(db, session.user.id, session, lifetimes, now).await
-}
-
-/// Returns the live sessions of any user as [`list`] does, for the user of `session`, which is marked if it
-/// is one of them.
-pub async fn list_of_user(
-    db: &Db,
+    identity: &Identity,
     user_id: i64,
     session: &Session,
-    lifetimes: SessionLifetimes,
     now: Timestamp,
 ) -> Result<Vec<OwnSession>, Error> {
-    let idle_since = now.before(lifetimes.idle);
+    let idle_since = now.before(identity.session_lifetimes.idle);
     fetch_all!(
-        db.reader(),
+        identity.db.reader(),
         OwnSession,
         LIST,
         user_id,
