@@ -98,9 +98,12 @@ pub(crate) async fn bootstrap(
 ) -> Result<Option<InitialPassword>, Error> {
     let context = RequestContext::without_request();
     let password = create_administrator(runtime, &context).await?;
-    let demo_client = clients::find(&runtime.identity.db, DEMO_CLIENT_ID).await?;
-    let changed = match demo_client {
-        None if !is_production => create_demo_client(runtime, &context).await,
+    let (db, issuer) = (&runtime.identity.db, &runtime.urls.issuer);
+    let found = clients::find(db, DEMO_CLIENT_ID).await?;
+    let changed = match found {
+        None if !is_production => register(db, issuer, demo_client(runtime), &context)
+            .await
+            .map(|_| ()),
         Some(client) if is_production => disable_demo_client(runtime, &client, &context).await,
         _ => Ok(()),
     };
@@ -108,13 +111,6 @@ pub(crate) async fn bootstrap(
         Ok(()) | Err(ClientError::Taken(_)) => Ok(password),
         Err(error) => Err(Error::Other(error.to_string())),
     }
-}
-
-async fn create_demo_client(runtime: &Runtime, context: &RequestContext) -> Result<(), ClientError> {
-    let (db, issuer) = (&runtime.identity.db, &runtime.urls.issuer);
-    register(db, issuer, demo_client(runtime), context)
-        .await
-        .map(|_| ())
 }
 
 /// Disables the demo client, unless it is disabled or the operator has made another client of it. Any program

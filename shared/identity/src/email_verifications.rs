@@ -104,10 +104,8 @@ pub async fn request(
         context,
     )
     .await?;
-    Event::success(EventName::EmailVerificationRequest)
-        .user(user_id)
-        .record(&mut tx, context)
-        .await?;
+    let event = Event::success(EventName::EmailVerificationRequest).user(user_id);
+    event.record(&mut tx, context).await?;
     Ok(tx.commit().await?)
 }
 
@@ -143,10 +141,8 @@ pub async fn request_change(
         mails
             .send_notice(&mut tx, user.recipient(), notice, context)
             .await?;
-        Event::success(EventName::EmailChangeRequest)
-            .user(user.id)
-            .record(&mut tx, context)
-            .await?;
+        let event = Event::success(EventName::EmailChangeRequest).user(user.id);
+        event.record(&mut tx, context).await?;
         tx.commit().await
     };
     Ok(written.await.map_err(MailThrottled::from)?)
@@ -212,10 +208,8 @@ pub async fn confirm(
     if mailed.is_change() {
         finish_change(identity, &mut tx, &mailed, context).await?;
     } else {
-        Event::success(EventName::EmailVerified)
-            .user(mailed.user.id)
-            .record(&mut tx, context)
-            .await?;
+        let event = Event::success(EventName::EmailVerified).user(mailed.user.id);
+        event.record(&mut tx, context).await?;
     }
     Ok(tx.commit().await?)
 }
@@ -245,10 +239,8 @@ async fn finish_change(
 ) -> Result<(), db::Error> {
     let user = &mailed.user;
     sign_out_everywhere(tx, user.id, EndReason::EmailChanged, context).await?;
-    Event::success(EventName::EmailChange)
-        .user(user.id)
-        .record(tx, context)
-        .await?;
+    let event = Event::success(EventName::EmailChange).user(user.id);
+    event.record(tx, context).await?;
     let notice = Notice::EmailChanged {
         to: &mailed.mailed_to,
     };

@@ -187,9 +187,7 @@ pub async fn logout(identity: &Identity, session: &Session, context: &RequestCon
     sessions::end(&mut tx, session.id, context.now).await?;
     let selection = Selection::OfSession(session.id);
     refresh_families::revoke(&mut tx, selection, EndReason::SignedOut, context).await?;
-    Event::success(EventName::Logout)
-        .user(session.user.id)
-        .record(&mut tx, context)
-        .await?;
+    let event = Event::success(EventName::Logout).user(session.user.id);
+    event.record(&mut tx, context).await?;
     Ok(tx.commit().await?)
 }

@@ -114,10 +114,8 @@ pub async fn confirm(
     sign_out_everywhere(&mut tx, user.id, EndReason::PasswordReset, context).await?;
     // The mailed token proves the user's identity, so a lockout need not last any longer.
     changes::unlock(&mut tx, user.id, now).await?;
-    Event::success(EventName::PasswordReset)
-        .user(user.id)
-        .record(&mut tx, context)
-        .await?;
+    let event = Event::success(EventName::PasswordReset).user(user.id);
+    event.record(&mut tx, context).await?;
     let mails = &identity.mails;
     // The link was mailed to this address, which is therefore verified now.
     let to = Recipient {
