@@ -8,59 +8,40 @@ use serde::de::{Deserialize, Deserializer};
 
 /// The members of a JOSE header (RFC 7515 §4) that this API reads.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(crate) struct Header<'a> {
-    #[serde(borrow)]
     pub(crate) alg: Member<'a>,
-    #[serde(borrow)]
     pub(crate) typ: Member<'a>,
-    #[serde(borrow)]
     pub(crate) kid: Member<'a>,
-    #[serde(borrow)]
     pub(crate) crit: Member<'a>,
-    #[serde(borrow)]
     pub(crate) b64: Member<'a>,
 }
 
 /// The claims of an access token (RFC 9068 §2.2) that this API reads.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(crate) struct Claims<'a> {
-    #[serde(borrow)]
     pub(crate) iss: Member<'a>,
-    #[serde(borrow)]
     pub(crate) aud: Member<'a>,
-    #[serde(borrow)]
     pub(crate) sub: Member<'a>,
-    #[serde(borrow)]
     pub(crate) client_id: Member<'a>,
-    #[serde(borrow)]
     pub(crate) scope: Member<'a>,
-    #[serde(borrow)]
     pub(crate) roles: Member<'a>,
-    #[serde(borrow)]
     pub(crate) grant_id: Member<'a>,
-    #[serde(borrow)]
     pub(crate) user_epoch: Member<'a>,
-    #[serde(borrow)]
     pub(crate) client_epoch: Member<'a>,
-    #[serde(borrow)]
     pub(crate) jti: Member<'a>,
-    #[serde(borrow)]
     pub(crate) exp: Member<'a>,
-    #[serde(borrow)]
     pub(crate) iat: Member<'a>,
-    #[serde(borrow)]
     pub(crate) nbf: Member<'a>,
-    #[serde(borrow, deserialize_with = "present")]
+    #[serde(deserialize_with = "present")]
     pub(crate) cnf: Option<Confirmation<'a>>,
 }
 
 /// The members of `cnf` (RFC 7800 §3.1) that this API reads.
 #[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(crate) struct Confirmation<'a> {
-    #[serde(borrow)]
     pub(crate) jkt: Member<'a>,
 }
 
