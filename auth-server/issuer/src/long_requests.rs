@@ -7,7 +7,7 @@ use foundation::context::RequestContext;
 use foundation::{random, secret};
 use std::time::Duration;
 use storage::db::{self, Db};
-use storage::expiring::{Count, ExpiringStore, Rule, Window};
+use storage::expiring::{ExpiringStore, Window};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
 sql! {
@@ -25,11 +25,7 @@ const REFERENCE_LENGTH: usize = 43;
 
 /// The limit of stored requests from one network. Nobody has to sign in to send one, and each is up to 48 KiB
 /// for half an hour.
-const PER_NETWORK: Window = Window {
-    limit: 300,
-    length: Duration::from_secs(30 * 60),
-    rule: Rule::Throttle,
-};
+const PER_NETWORK: Window = Window::throttle(300, Duration::from_secs(30 * 60));
 
 /// The reason why a request was not stored.
 #[derive(Debug, thiserror::Error)]
@@ -68,13 +64,9 @@ impl LongRequests {
         if sealed.len() <= MAX_LENGTH {
             return Ok(secret::encode(&sealed));
         }
-        let by_network = Count {
-            key: format!("long requests from {}", context.network()),
-            window: PER_NETWORK,
-        };
+        let by_network = PER_NETWORK.count(format!("long requests from {}", context.network()));
         let refusal = self.expiring.take(&[by_network], context.now).await;
-        if let Some(until) = refusal.unwrap_or_default() {
-            let retry_after = until.since(context.now);
+        if let Some(retry_after) = refusal.unwrap_or_default() {
             return Err(Error::TooMany { retry_after });
         }
         let reference = random::token();

@@ -17,7 +17,7 @@ use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use std::time::Duration;
 use storage::db::{self, Tx};
-use storage::expiring::{Count, Rule, Window};
+use storage::expiring::Window;
 
 /// The reason why an account was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -61,11 +61,7 @@ impl From<administrators::Error> for Error {
 }
 
 /// The limit of sign-ups from one network, of which each hashes a password and may mail a stranger.
-const SIGN_UPS_PER_NETWORK: Window = Window {
-    limit: 100,
-    length: Duration::from_secs(15 * 60),
-    rule: Rule::Throttle,
-};
+const SIGN_UPS_PER_NETWORK: Window = Window::throttle(100, Duration::from_secs(15 * 60));
 
 /// Counts a sign-up if sign-ups are limited. Returns the time until the next one if the client's network
 /// reached its limit, otherwise `None`. The number is not limited while the store is unavailable, because the
@@ -74,12 +70,9 @@ pub async fn count_sign_up(identity: &Identity, context: &RequestContext) -> Opt
     if !identity.limits_sign_ups {
         return None;
     }
-    let by_network = Count {
-        key: format!("sign-ups from {}", context.network()),
-        window: SIGN_UPS_PER_NETWORK,
-    };
+    let by_network = SIGN_UPS_PER_NETWORK.count(format!("sign-ups from {}", context.network()));
     let refusal = identity.expiring.take(&[by_network], context.now).await;
-    refusal.unwrap_or_default().map(|until| until.since(context.now))
+    refusal.unwrap_or_default()
 }
 
 /// Creates an account and records the event with its role, in the caller's transaction. Fails with

@@ -25,11 +25,7 @@ pub(crate) const LOCKOUT_WINDOW: Window = Window {
 };
 /// The limit of wrong codes of two-step sign-in for one account, from all networks: who tries codes knows the
 /// password.
-const CODES_PER_ACCOUNT: Window = Window {
-    limit: 10,
-    length: Duration::from_secs(24 * 3600),
-    rule: Rule::Throttle,
-};
+const CODES_PER_ACCOUNT: Window = Window::throttle(10, Duration::from_secs(24 * 3600));
 /// The number of failures in the lockout's window after which a captcha is required.
 const CAPTCHA_AFTER: usize = 3;
 /// The length of the account throttle's window.
@@ -78,30 +74,14 @@ impl AttemptCounters {
         let hashed = |text: &str| secret::encode(&secret::hash(text));
         let known_network_key = format!("login {} at {network}", hashed(account_key));
         let account = hashed(&format!("{account_key} {unlocked_at}"));
-        let throttle = |key: String, limit, length| Count {
-            key,
-            window: Window {
-                limit,
-                length,
-                rule: Rule::Throttle,
-            },
-        };
-        let network_throttle = throttle(
-            format!("login from {network}"),
-            throttles.network,
-            NETWORK_WINDOW_LENGTH,
-        );
-        let lockout = Count {
-            key: format!("login {account} {network}"),
-            window: LOCKOUT_WINDOW,
-        };
-        let account_throttle = throttle(
-            format!("login of {account}"),
-            throttles.account,
-            ACCOUNT_WINDOW_LENGTH,
-        );
+        let of_network = Window::throttle(throttles.network, NETWORK_WINDOW_LENGTH);
+        let of_account = Window::throttle(throttles.account, ACCOUNT_WINDOW_LENGTH);
         Self {
-            counts: vec![lockout, network_throttle, account_throttle],
+            counts: vec![
+                LOCKOUT_WINDOW.count(format!("login {account} {network}")),
+                of_network.count(format!("login from {network}")),
+                of_account.count(format!("login of {account}")),
+            ],
             known_network_key,
             failures: Vec::new(),
         }
@@ -185,10 +165,7 @@ impl AttemptCounters {
 /// Returns the count of the wrong codes of an account. Unlocking the account begins a new count.
 pub(crate) fn count_of_codes(user: &StoredCredentials) -> Count {
     let unlocked_at = user.unlocked_at.map_or(0, Timestamp::micros);
-    Count {
-        key: format!("codes of {} {unlocked_at}", user.id),
-        window: CODES_PER_ACCOUNT,
-    }
+    CODES_PER_ACCOUNT.count(format!("codes of {} {unlocked_at}", user.id))
 }
 
 /// Returns the delay of the response to a failed attempt. `failures` is the number of failures in the

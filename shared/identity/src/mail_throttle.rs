@@ -14,26 +14,15 @@ use foundation::context::RequestContext;
 use foundation::email::Email;
 use std::time::Duration;
 use storage::db;
-use storage::expiring::{Count, Rule, Window};
+use storage::expiring::Window;
 use storage::redis;
 
 /// The limit of links of all kinds to one mailbox.
-const LINKS_PER_MAILBOX: Window = Window {
-    limit: 3,
-    length: Duration::from_secs(3600),
-    rule: Rule::Throttle,
-};
+const LINKS_PER_MAILBOX: Window = Window::throttle(3, Duration::from_secs(3600));
 /// The limit of links that confirm an address to one mailbox.
-const CONFIRMATIONS_PER_MAILBOX: Window = Window {
-    limit: 2,
-    ..LINKS_PER_MAILBOX
-};
+const CONFIRMATIONS_PER_MAILBOX: Window = Window::throttle(2, Duration::from_secs(3600));
 /// The limit of links that are requested from one network.
-const PER_NETWORK: Window = Window {
-    limit: 20,
-    length: Duration::from_secs(15 * 60),
-    rule: Rule::Throttle,
-};
+const PER_NETWORK: Window = Window::throttle(20, Duration::from_secs(15 * 60));
 
 /// The time for which a link that confirms an address counts for the domain.
 const DOMAIN_WINDOW: Duration = Duration::from_secs(3600);
@@ -68,13 +57,8 @@ pub(crate) async fn acquire(
     to: &Email,
     context: &RequestContext,
 ) -> Result<bool, MailThrottled> {
-    let now = context.now;
-    let by_network = Count {
-        key: format!("mails from {}", context.network()),
-        window: PER_NETWORK,
-    };
-    if let Some(until) = identity.expiring.take(&[by_network], now).await? {
-        let retry_after = until.since(now);
+    let by_network = PER_NETWORK.count(format!("mails from {}", context.network()));
+    if let Some(retry_after) = identity.expiring.take(&[by_network], context.now).await? {
         return Err(MailThrottled::TooMany { retry_after });
     }
     Ok(acquire_for_mailbox(identity, link, to, context).await?)
@@ -89,33 +73,18 @@ pub(crate) async fn acquire_for_mailbox(
 ) -> Result<bool, redis::Unavailable> {
     let mut counts = vec![
         count_of_mailbox(to),
-        Count {
-            key: format!("links to {}", to.mailbox()),
-            window: LINKS_PER_MAILBOX,
-        },
+        LINKS_PER_MAILBOX.count(format!("links to {}", to.mailbox())),
     ];
     if link != Link::PasswordReset {
         let (_, domain) = to.ascii_parts();
         let limit = identity.confirmations_per_domain;
         let share = (limit / NETWORKS_PER_DOMAIN).max(LEAST_SHARE).min(limit);
-        let of_domain = |key: String, limit| Count {
-            key,
-            window: Window {
-                limit,
-                length: DOMAIN_WINDOW,
-                rule: Rule::Throttle,
-            },
-        };
+        let to_domain = format!("confirmations to the domain {domain}");
+        let of_network = Window::throttle(share, DOMAIN_WINDOW);
         counts.extend([
-            Count {
-                key: format!("confirmations to {}", to.mailbox()),
-                window: CONFIRMATIONS_PER_MAILBOX,
-            },
-            of_domain(
-                format!("confirmations to the domain {domain} from {}", context.network()),
-                share,
-            ),
-            of_domain(format!("confirmations to the domain {domain}"), limit),
+            CONFIRMATIONS_PER_MAILBOX.count(format!("confirmations to {}", to.mailbox())),
+            of_network.count(format!("{to_domain} from {}", context.network())),
+            Window::throttle(limit, DOMAIN_WINDOW).count(to_domain),
         ]);
     }
     Ok(identity.expiring.take(&counts, context.now).await?.is_none())

@@ -70,6 +70,22 @@ pub struct Count {
     pub window: Window,
 }
 
+impl Window {
+    /// Returns a window with [`Rule::Throttle`].
+    pub const fn throttle(limit: usize, length: Duration) -> Self {
+        Self {
+            limit,
+            length,
+            rule: Rule::Throttle,
+        }
+    }
+
+    /// Returns the count with this key in this window.
+    pub fn count(self, key: String) -> Count {
+        Count { key, window: self }
+    }
+}
+
 impl ExpiringStore {
     /// Creates a store in Redis, or in memory if there is no Redis.
     pub fn new(redis: Option<Redis>) -> Self {
@@ -111,14 +127,14 @@ impl ExpiringStore {
     }
 
     /// Atomically counts an action without an outcome, such as a requested mail, under every count, or under
-    /// none if one of them refuses it. Returns `None` if the action was counted, otherwise the end of the
-    /// refusal.
-    pub async fn take(&self, counts: &[Count], now: Timestamp) -> Result<Option<Timestamp>, Unavailable> {
+    /// none if one of them refuses it. Returns `None` if the action was counted, otherwise the time until
+    /// another one is allowed.
+    pub async fn take(&self, counts: &[Count], now: Timestamp) -> Result<Option<Duration>, Unavailable> {
         match self.apply(counts, Operation::Take, now).await?.0 {
             AttemptDecision::Begun => Ok(None),
-            AttemptDecision::Refused { until, .. } => Ok(Some(until)),
+            AttemptDecision::Refused { until, .. } => Ok(Some(until.since(now))),
             // The caller may retry at once: the attempts under way end soon.
-            AttemptDecision::Busy => Ok(Some(now)),
+            AttemptDecision::Busy => Ok(Some(Duration::ZERO)),
         }
     }
 

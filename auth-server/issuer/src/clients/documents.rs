@@ -27,23 +27,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::db;
 use storage::db::Db;
-use storage::expiring::{Count, ExpiringStore, Rule, Window};
+use storage::expiring::{ExpiringStore, Window};
 
 /// The pause after a failed fetch of a document that is needed. A user may load the page again.
 const RETRY: Duration = Duration::from_secs(1);
 /// The pause after a failed fetch of a document whose former description still serves token requests.
 const TOKEN_RETRY: Duration = Duration::from_secs(60);
 /// The limit of fetches for one user.
-const PER_USER: Window = Window {
-    limit: 30,
-    length: Duration::from_secs(3600),
-    rule: Rule::Throttle,
-};
+const PER_USER: Window = Window::throttle(30, Duration::from_secs(3600));
 /// The limit of fetches for all users of one network.
-const PER_NETWORK: Window = Window {
-    limit: 120,
-    ..PER_USER
-};
+const PER_NETWORK: Window = Window::throttle(120, Duration::from_secs(3600));
 /// The time from the last fetch after which a client is deleted that no user allows any more.
 const UNUSED_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -245,16 +238,13 @@ impl Documents {
 
     /// Counts a fetch. Fails if there were too many for the user or for the network.
     async fn count_fetch(&self, user_id: i64, context: &RequestContext) -> Result<(), DocumentError> {
-        let count = |key, window| Count { key, window };
         let counts = [
-            count(format!("documents for user {user_id}"), PER_USER),
-            count(format!("documents for {}", context.network()), PER_NETWORK),
+            PER_USER.count(format!("documents for user {user_id}")),
+            PER_NETWORK.count(format!("documents for {}", context.network())),
         ];
         match self.store.take(&counts, context.now).await? {
             None => Ok(()),
-            Some(until) => Err(DocumentError::TooMany {
-                retry_after: until.since(context.now),
-            }),
+            Some(retry_after) => Err(DocumentError::TooMany { retry_after }),
         }
     }
 

@@ -13,18 +13,14 @@ use identity::clients::Client;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use storage::db;
-use storage::expiring::{Count, ExpiringStore, Rule, Window};
+use storage::expiring::{ExpiringStore, Window};
 use utoipa::ToSchema;
 
 /// The path of the page on which a user enters the user code.
 pub const DEVICE_PAGE: &str = "/device";
 
 /// The limit of the requests of one client from one network, which bounds those that are live.
-const PER_CLIENT_AND_NETWORK: Window = Window {
-    limit: 100,
-    length: LIFETIME,
-    rule: Rule::Throttle,
-};
+const PER_CLIENT_AND_NETWORK: Window = Window::throttle(100, LIFETIME);
 
 /// The most user codes that are tried for a request. A code is taken by about one request in ten thousand, if
 /// there are a million.
@@ -156,15 +152,13 @@ impl Grants {
 impl DeviceAuthorization {
     /// Counts a request. Fails if the client has reached its limit in this network.
     async fn count_request(&self, client: &Client, context: &RequestContext) -> Result<(), TokenError> {
-        let count = Count {
-            key: format!("device requests of {} from {}", client.id, context.network()),
-            window: PER_CLIENT_AND_NETWORK,
-        };
+        let key = format!("device requests of {} from {}", client.id, context.network());
+        let count = PER_CLIENT_AND_NETWORK.count(key);
         let refused = self.store.take(&[count], context.now).await;
         match refused.map_err(|error| TokenError::Unavailable(error.to_string()))? {
             None => Ok(()),
-            Some(until) => Err(TokenError::TooManyRequests {
-                retry_after: until.since(context.now).max(Duration::from_secs(1)),
+            Some(retry_after) => Err(TokenError::TooManyRequests {
+                retry_after: retry_after.max(Duration::from_secs(1)),
             }),
         }
     }

@@ -16,15 +16,11 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{self, Tx};
-use storage::expiring::{AttemptDecision, Count, Rule, Window};
+use storage::expiring::{AttemptDecision, Window};
 use storage::redis;
 
 /// The limit of wrong user codes, of one user and from one network.
-const WRONG_CODES: Window = Window {
-    limit: 10,
-    length: Duration::from_secs(15 * 60),
-    rule: Rule::Throttle,
-};
+const WRONG_CODES: Window = Window::throttle(10, Duration::from_secs(15 * 60));
 /// The name under which requests are sealed.
 const SEAL_NAME: &str = "device request";
 
@@ -88,10 +84,7 @@ impl Grants {
             format!("user codes of {}", session.user.id),
             format!("user codes from {}", context.network()),
         ]
-        .map(|key| Count {
-            key,
-            window: WRONG_CODES,
-        });
+        .map(|key| WRONG_CODES.count(key));
         match grant.store.begin_attempt(&counts, context.now).await?.0 {
             AttemptDecision::Begun => {}
             AttemptDecision::Busy => return Err(UserCodeError::Busy),

@@ -6,15 +6,11 @@ use foundation::context::RequestContext;
 use identity::clients::unused;
 use std::time::{Duration, Instant};
 use storage::db::{self, Db};
-use storage::expiring::{Count, ExpiringStore, Rule, Window};
+use storage::expiring::{ExpiringStore, Window};
 use tokio::sync::Mutex;
 
 /// The registrations from one network.
-const PER_NETWORK: Window = Window {
-    limit: 20,
-    length: Duration::from_secs(3600),
-    rule: Rule::Throttle,
-};
+const PER_NETWORK: Window = Window::throttle(20, Duration::from_secs(3600));
 /// The clients of this installation that were never used. They take some 100 MB.
 const MAX_UNUSED: i64 = 100_000;
 /// The age at which the number of those clients is read again. Between two reads, a process adds its own
@@ -47,15 +43,12 @@ impl Limits {
                 retry_after: RETRY_AFTER,
             });
         }
-        let by_network = Count {
-            key: format!("registrations from {}", context.network()),
-            window: PER_NETWORK,
-        };
+        let by_network = PER_NETWORK.count(format!("registrations from {}", context.network()));
         match self.expiring.take(&[by_network], context.now).await? {
             None => Ok(()),
-            Some(until) => Err(Error::Limited {
+            Some(retry_after) => Err(Error::Limited {
                 reason: "too many apps were registered from your network",
-                retry_after: until.since(context.now),
+                retry_after,
             }),
         }
     }

@@ -11,7 +11,7 @@ use foundation::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{Error, Tx};
-use storage::expiring::{Count, ExpiringStore, Rule, Window};
+use storage::expiring::{Count, ExpiringStore, Window};
 use storage::{execute, sql};
 
 sql! {
@@ -23,11 +23,7 @@ sql! {
 const SEAL_NAME: &str = "mail";
 
 /// The limit of mails of all kinds to one mailbox.
-const PER_MAILBOX: Window = Window {
-    limit: 20,
-    length: Duration::from_secs(3600),
-    rule: Rule::Throttle,
-};
+const PER_MAILBOX: Window = Window::throttle(20, Duration::from_secs(3600));
 
 /// Queues mails. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -49,10 +45,7 @@ pub struct Recipient<'a> {
 
 /// Returns the count of all mails to a mailbox, which each mail must take.
 pub fn count_of_mailbox(to: &Email) -> Count {
-    Count {
-        key: format!("mails to {}", to.mailbox()),
-        window: PER_MAILBOX,
-    }
+    PER_MAILBOX.count(format!("mails to {}", to.mailbox()))
 }
 
 impl Mails {

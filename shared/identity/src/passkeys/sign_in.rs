@@ -11,15 +11,11 @@ use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use std::time::Duration;
-use storage::expiring::{Count, Rule, Window};
+use storage::expiring::Window;
 use webauthn_rs::prelude::WebauthnError;
 
 /// The limit of sign-ins with passkeys to an account.
-const PER_ACCOUNT: Window = Window {
-    limit: 60,
-    length: Duration::from_secs(15 * 60),
-    rule: Rule::Throttle,
-};
+const PER_ACCOUNT: Window = Window::throttle(60, Duration::from_secs(15 * 60));
 
 /// Signs in with the passkey that answered a challenge of [`RelyingParty::begin_sign_in`]. `former` is the
 /// `sid` of the browser's previous session, as for [`login`](crate::login::login). The authenticator has
@@ -69,17 +65,11 @@ async fn accept(
 /// program that holds a key signs in as fast as it likes, and each sign-in writes rows that are kept for a
 /// year.
 async fn require_room(identity: &Identity, stored: &Stored, context: &RequestContext) -> Result<(), Error> {
-    let count = Count {
-        key: format!("passkey sign-ins of {}", stored.user_id),
-        window: PER_ACCOUNT,
-    };
-    let until = identity.expiring.take(&[count], context.now).await;
-    match until.map_err(credential_check::Error::from)? {
+    let count = PER_ACCOUNT.count(format!("passkey sign-ins of {}", stored.user_id));
+    let refusal = identity.expiring.take(&[count], context.now).await;
+    match refusal.map_err(credential_check::Error::from)? {
         None => Ok(()),
-        Some(until) => {
-            let retry_after = until.since(context.now);
-            Err(credential_check::Error::Locked { retry_after }.into())
-        }
+        Some(retry_after) => Err(credential_check::Error::Locked { retry_after }.into()),
     }
 }
 
