@@ -69,7 +69,9 @@ pub(crate) async fn begin(
     Context(context): Context,
     Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let PasswordAgain { password } = read_password(&body)?;
+    let mut fields = body.fields()?;
+    let password = fields.required("password", Password::parse);
+    let PasswordAgain { password } = fields.finish(password.map(|password| PasswordAgain { password }))?;
     let presented = PresentedCredentials { password, otp: None };
     let enrollment = mfa::enroll(&identity, &session, Some(&presented), &context).await?;
     let seed = TotpSeed {
@@ -96,7 +98,9 @@ pub(crate) async fn confirm(
     Context(context): Context,
     Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let FirstCode { otp } = read_code(&body)?;
+    let mut fields = body.fields()?;
+    let otp = fields.required("otp", Otp::parse);
+    let FirstCode { otp } = fields.finish(otp.map(|otp| FirstCode { otp }))?;
     let (recovery_codes, sid) = match mfa::confirm(&identity, &session, &otp, &context).await {
         Ok(enabled) => enabled,
         Err(mfa::Error::Credentials(login::Error::WrongCode)) => {
@@ -133,16 +137,4 @@ pub(crate) async fn disable(
         StatusCode::NO_CONTENT,
         replacement_cookie(&session, &sid, &context),
     ))
-}
-
-fn read_password(body: &JsonBody) -> Result<PasswordAgain, Error> {
-    let mut fields = body.fields()?;
-    let password = fields.required("password", Password::parse);
-    fields.finish(password.map(|password| PasswordAgain { password }))
-}
-
-fn read_code(body: &JsonBody) -> Result<FirstCode, Error> {
-    let mut fields = body.fields()?;
-    let otp = fields.required("otp", Otp::parse);
-    fields.finish(otp.map(|otp| FirstCode { otp }))
 }

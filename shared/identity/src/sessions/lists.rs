@@ -133,15 +133,10 @@ pub async fn page(
     lifetimes: SessionLifetimes,
     now: Timestamp,
 ) -> Result<Page<UserSession>, Error> {
-    let PageRequest {
-        direction,
-        order,
-        cursor,
-        ..
-    } = query.page;
-    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Descending));
-    let after = cursor.map(|cursor| cursor.id);
-    paging::read_page(direction, sorting, after, |slice, after| {
+    let page = &query.page;
+    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    let after = page.cursor.map(|cursor| cursor.id);
+    paging::read_page(page.direction, sorting, after, |slice, after| {
         let user_id = query.user_id.map(Id::get);
         let times = [now.before(lifetimes.idle), now].map(Timestamp::micros);
         let values = [after, Some(times[0]), Some(times[1]), user_id];

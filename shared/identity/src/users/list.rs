@@ -76,15 +76,10 @@ impl HasCursor for Account {
 
 /// Returns the requested page of the accounts, by id. Deleted ones are left out.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {
-    let PageRequest {
-        direction,
-        order,
-        cursor,
-        ..
-    } = query.page;
-    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Ascending));
-    let after = cursor.map(|cursor| cursor.id);
-    paging::read_page(direction, sorting, after, |slice, after| {
+    let page = &query.page;
+    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Ascending));
+    let after = page.cursor.map(|cursor| cursor.id);
+    paging::read_page(page.direction, sorting, after, |slice, after| {
         fetch(db, query, slice, after)
     })
     .await
