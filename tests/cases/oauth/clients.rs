@@ -10,7 +10,7 @@ mod updates;
 
 use serde_json::Value;
 use std::time::Duration;
-use tests::{App, Call, Caller, World, eventually};
+use tests::{App, Call, Caller, Sentinel, World, eventually, response};
 
 /// The time within which a change from the shell reaches every server.
 const SECOND: Duration = Duration::from_secs(1);
@@ -35,4 +35,23 @@ async fn expect_token_error_soon(world: &World, status: u16, error: &str, call: 
         .await;
         call(&issuer).await.expect_token_error(status, error);
     }
+}
+
+/// Responses with another status than 200, among them `success` and redirects to the sentinel, and with
+/// another media type than JSON, each with a part of the reason for which it is refused.
+fn refused_responses(success: &str, good: &str, sentinel: &Sentinel) -> Vec<(String, &'static str)> {
+    let json = "Content-Type: application/json\r\n";
+    let to_sentinel = format!("{json}Location: http://localhost:{}/\r\n", sentinel.port);
+    let statuses = ["404 Not Found", "500 Internal Server Error", success];
+    let redirects = [
+        "301 Moved Permanently",
+        "302 Found",
+        "307 Temporary Redirect",
+        "308 Permanent Redirect",
+    ];
+    let types = ["Content-Type: text/html\r\n", ""];
+    let statuses = statuses.map(|status| (response(status, json, good), "another status than 200"));
+    let redirects = redirects.map(|status| (response(status, &to_sentinel, good), "another status than 200"));
+    let types = types.map(|headers| (response("200 OK", headers, good), "another media type"));
+    [statuses.to_vec(), redirects.to_vec(), types.to_vec()].concat()
 }

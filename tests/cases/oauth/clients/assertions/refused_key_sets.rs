@@ -1,6 +1,6 @@
 //! Responses at a `jwks_uri` that are no key set.
 
-use super::super::{SECOND, at_each_issuer};
+use super::super::{SECOND, at_each_issuer, refused_responses};
 use super::Key;
 use super::published_keys::{app_with_server, publish, sign_in};
 use serde_json::json;
@@ -22,43 +22,16 @@ async fn other_responses_than_a_key_set_are_refused_and_not_cached(shape: Shape)
     let issuer = &at_each_issuer(&world)[0];
     let sentinel = Sentinel::start();
     let good = json!({ "keys": [key.jwk()] }).to_string();
-    let to_sentinel = format!("{JSON}Location: http://localhost:{}/\r\n", sentinel.port);
     let long = format!("{good}{}", " ".repeat(64 * 1024));
     let chunk = format!("{:x}\r\n{long}\r\n", long.len());
     let many: Vec<_> = (0..11).map(|n| Key::rsa(&n.to_string()).jwk()).collect();
     let private = good.replace(r#""e":"#, r#""d":"AQAB","e":"#);
-    for (response, reason) in [
-        (response("404 Not Found", JSON, &good), "another status than 200"),
-        (
-            response("500 Internal Server Error", JSON, &good),
-            "another status than 200",
-        ),
-        (
-            response("206 Partial Content", JSON, &good),
-            "another status than 200",
-        ),
-        (
-            response("301 Moved Permanently", &to_sentinel, ""),
-            "another status than 200",
-        ),
-        (response("302 Found", &to_sentinel, ""), "another status than 200"),
-        (
-            response("307 Temporary Redirect", &to_sentinel, &good),
-            "another status than 200",
-        ),
-        (
-            response("308 Permanent Redirect", &to_sentinel, ""),
-            "another status than 200",
-        ),
-        (
-            response("200 OK", "Content-Type: text/html\r\n", &good),
-            "another media type",
-        ),
+    let refused = refused_responses("206 Partial Content", &good, &sentinel);
+    let further = [
         (
             response("200 OK", "Content-Type: application/jsonp\r\n", &good),
             "another media type",
         ),
-        (response("200 OK", "", &good), "another media type"),
         (response("200 OK", JSON, &long), "longer than 65536 bytes"),
         (
             format!("HTTP/1.1 200 OK\r\n{JSON}Transfer-Encoding: chunked\r\n\r\n{chunk}0\r\n\r\n"),
@@ -94,7 +67,8 @@ async fn other_responses_than_a_key_set_are_refused_and_not_cached(shape: Shape)
             "key 1 of the JWK set is private",
         ),
         ("nonsense\r\n\r\n".to_owned(), "cannot be reached"),
-    ] {
+    ];
+    for (response, reason) in refused.into_iter().chain(further) {
         server.answer_raw(&response);
         expect_reason(sign_in(&world, issuer, &app, &key).await, reason);
         let fetches = server.received().len();

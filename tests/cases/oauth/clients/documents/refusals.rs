@@ -1,6 +1,7 @@
 //! Documents that are refused, and the limits of fetches.
 
 use super::super::assertions::key::Key;
+use super::super::refused_responses;
 use super::{DescribedApp, consent_page, document, expect_refused, open, start};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -102,40 +103,10 @@ async fn another_response_than_a_document_is_refused(shape: Shape) {
     let described = DescribedApp::start(json!({})).await;
     let (user, other, sentinel) = (world.user().await, world.user().await, Sentinel::start());
     let good = document(&described.app.id, json!({})).to_string();
-    let to_sentinel = format!("{JSON}Location: http://localhost:{}/\r\n", sentinel.port);
     let long = format!("{good}{}", " ".repeat(5 * 1024));
     let chunk = format!("{:x}\r\n{long}\r\n", long.len());
-    for (response, reason) in [
-        (response("404 Not Found", JSON, &good), "another status than 200"),
-        (
-            response("500 Internal Server Error", JSON, &good),
-            "another status than 200",
-        ),
-        (
-            response("203 Non-Authoritative Information", JSON, &good),
-            "another status than 200",
-        ),
-        (
-            response("301 Moved Permanently", &to_sentinel, ""),
-            "another status than 200",
-        ),
-        (
-            response("302 Found", &to_sentinel, &good),
-            "another status than 200",
-        ),
-        (
-            response("307 Temporary Redirect", &to_sentinel, ""),
-            "another status than 200",
-        ),
-        (
-            response("308 Permanent Redirect", &to_sentinel, ""),
-            "another status than 200",
-        ),
-        (
-            response("200 OK", "Content-Type: text/html\r\n", &good),
-            "another media type",
-        ),
-        (response("200 OK", "", &good), "another media type"),
+    let refused = refused_responses("203 Non-Authoritative Information", &good, &sentinel);
+    let further = [
         (response("200 OK", JSON, &long), "longer than 5120 bytes"),
         (
             format!("HTTP/1.1 200 OK\r\n{JSON}Transfer-Encoding: chunked\r\n\r\n{chunk}0\r\n\r\n"),
@@ -152,7 +123,8 @@ async fn another_response_than_a_document_is_refused(shape: Shape) {
             "the body is not valid",
         ),
         ("nonsense\r\n\r\n".to_owned(), "cannot be reached"),
-    ] {
+    ];
+    for (response, reason) in refused.into_iter().chain(further) {
         described.server.answer_raw(&response);
         expect_refused(&user, &described.app, reason).await;
         let fetches = described.fetches();
