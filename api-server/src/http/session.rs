@@ -14,7 +14,7 @@ use identity::login::SignInRequest;
 use identity::passwords::{Password, new_password_schema};
 use identity::second_factor::Otp;
 use identity::users::User;
-use identity::users::account::{self, Account};
+use identity::users::account;
 use identity::{Identity, captcha, login, password_changes};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -148,21 +148,16 @@ pub(crate) async fn logout(
 pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<Me>, ApiError> {
     caller.require("profile:read")?;
     let account = account::find_enabled(&db, caller.user()?.id).await?;
-    let Account {
-        user,
-        has_password,
-        mfa_enabled,
-        ..
-    } = account.ok_or_else(error::unauthenticated)?;
+    let account = account.ok_or_else(error::unauthenticated)?;
     let auth = Auth {
         method: caller.method(),
         expires_at: caller.expires_at,
         scope: caller.scope,
     };
     Ok(Json(Me {
-        user,
-        has_password,
-        mfa_enabled,
+        user: account.user,
+        has_password: account.has_password,
+        mfa_enabled: account.mfa_enabled,
         auth,
     }))
 }
@@ -184,12 +179,9 @@ pub(crate) async fn change_password(
     Context(context): Context,
     Authorized(CurrentSession(session), body): Authorized<CurrentSession, JsonBody>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let PasswordChange {
-        current_password,
-        new_password,
-    } = read_change(&body, &identity, &session.user.email)?;
-    let current = Some(current_password);
-    password_changes::change_password(&identity, &session, current, new_password, &context)
+    let change = read_change(&body, &identity, &session.user.email)?;
+    let (current, new) = (Some(change.current_password), change.new_password);
+    password_changes::change_password(&identity, &session, current, new, &context)
         .await
         .map_err(|error| reauthentication_error(error, "current_password"))?;
     Ok(signed_out())

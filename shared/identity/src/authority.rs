@@ -88,22 +88,16 @@ impl Authority {
     /// this transaction writes is committed before the authority ends. The user comes first, as in the
     /// transactions that end all sessions of a user.
     pub async fn lock_session(self, tx: &mut Tx, now: Timestamp) -> Result<bool, Error> {
-        let Self {
-            user_id,
-            epoch,
-            session_id,
-            signed_in_at,
-        } = self;
         let lock = tx.on().choose(LOCK_SESSION_SQLITE, LOCK_SESSION_POSTGRES);
         let row = fetch_optional!(
             tx.on(),
             (i64,),
             lock,
-            user_id,
-            epoch,
-            session_id,
+            self.user_id,
+            self.epoch,
+            self.session_id,
             now,
-            signed_in_at
+            self.signed_in_at
         )?;
         Ok(row.is_some())
     }

@@ -128,14 +128,9 @@ impl FailedAttempt<'_> {
 
     /// Returns the parameters of the condition `failed!`.
     fn notices(&self) -> (i64, i64, Option<&str>, Timestamp) {
-        let LogoutNotice {
-            id,
-            client_id,
-            attempts,
-            ..
-        } = self.notice;
-        let client = self.is_unanswered.then_some(client_id.as_str());
-        (*id, *attempts, client, self.at)
+        let notice = self.notice;
+        let client = self.is_unanswered.then_some(notice.client_id.as_str());
+        (notice.id, notice.attempts, client, self.at)
     }
 }
 

@@ -92,22 +92,17 @@ async fn fetch(
 impl ListStatement {
     /// Returns the text. Its parameters are the anchor and the type, as far as there are any.
     fn sql(self) -> String {
-        let Self {
-            has_kind,
-            first_party,
-            disabled,
-            slice,
-        } = self;
-        let kind = match has_kind {
+        let slice = self.slice;
+        let kind = match self.has_kind {
             true => format!(" AND type = {}", slice.parameter(1)),
             false => String::new(),
         };
-        let first_party = match first_party {
+        let first_party = match self.first_party {
             None => "TRUE",
             Some(true) => "first_party",
             Some(false) => "NOT first_party",
         };
-        let disabled = match disabled {
+        let disabled = match self.disabled {
             None => "",
             Some(true) => " AND disabled_at IS NOT NULL",
             Some(false) => " AND disabled_at IS NULL",

@@ -164,17 +164,13 @@ async fn fetch(
 impl ListStatement {
     /// Returns the text. Its parameters are the anchor, the user and the client, as far as there are any.
     fn sql(self) -> String {
-        let Self {
-            is_of_user,
-            is_of_client,
-            slice,
-        } = self;
-        let of_user = match is_of_user {
+        let slice = self.slice;
+        let of_user = match self.is_of_user {
             true => format!("consents.user_id = {} AND ", slice.parameter(1)),
             false => String::new(),
         };
-        let client = slice.parameter(1 + usize::from(is_of_user));
-        let slice = match is_of_client {
+        let client = slice.parameter(1 + usize::from(self.is_of_user));
+        let slice = match self.is_of_client {
             true => slice.of_value("consents.client_id", &client),
             false => format!("TRUE{} {}", slice.anchor_condition(), slice.order_and_limit()),
         };

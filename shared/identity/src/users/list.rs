@@ -111,14 +111,8 @@ impl ListStatement {
     /// Returns the text. Its parameters are the anchor, the role and the key of the address, as far as there
     /// are any.
     fn sql(self) -> String {
-        let Self {
-            has_email,
-            has_role,
-            disabled,
-            slice,
-            engine,
-        } = self;
-        let disabled = match disabled {
+        let (has_email, has_role, slice) = (self.has_email, self.has_role, self.slice);
+        let disabled = match self.disabled {
             None => "",
             Some(true) => " AND disabled_at IS NOT NULL",
             Some(false) => " AND disabled_at IS NULL",
@@ -132,7 +126,9 @@ impl ListStatement {
         };
         let slice = match has_role && !has_email {
             true => {
-                let of_role = engine.choose(slice.of_equal("role", &role), slice.of_value("role", &role));
+                let of_role = self
+                    .engine
+                    .choose(slice.of_equal("role", &role), slice.of_value("role", &role));
                 format!(" AND {of_role}")
             }
             false => format!("{} {}", slice.anchor_condition(), slice.order_and_limit()),

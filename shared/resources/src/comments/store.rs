@@ -6,7 +6,6 @@ use crate::receipt::Created;
 use crate::storage_use::{Author, Refusal, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
-use identity::authority::Authority;
 use identity::authority_holds;
 use storage::db;
 use storage::db::{Db, WriteTarget};
@@ -80,23 +79,18 @@ pub async fn create(
 ) -> Result<Created, Error> {
     let (on, post_id, body) = (target.on(), post.id(), new.body.as_str());
     let most = author.quota.before(size_of_row(&[body]));
-    let Authority {
-        user_id,
-        epoch,
-        session_id,
-        ..
-    } = author.authority;
+    let authority = author.authority;
     let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
     let inserted = fetch_optional!(
         on,
         (i64,),
         insert,
         post_id,
-        user_id,
+        authority.user_id,
         body,
         now,
-        epoch,
-        session_id,
+        authority.epoch,
+        authority.session_id,
         most
     )?;
     match inserted {

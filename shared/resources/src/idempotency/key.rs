@@ -71,22 +71,18 @@ impl KeyValue {
 impl Claim {
     /// Returns the claim of a write with this key in this scope, whose body has this fingerprint.
     pub fn new(key: &KeyValue, scope: KeyScope<'_>, fingerprint: Vec<u8>) -> Self {
-        let KeyScope {
-            author,
-            client_id,
-            method,
-            path,
-        } = scope;
         // No part can contain a line break, so the concatenation is unambiguous.
         let text = format!(
-            "{}\n{}\n{method}\n{path}\n{}",
-            author.authority.user_id,
-            client_id.unwrap_or_default(),
+            "{}\n{}\n{}\n{}\n{}",
+            scope.author.authority.user_id,
+            scope.client_id.unwrap_or_default(),
+            scope.method,
+            scope.path,
             key.0
         );
         Self {
             id: secret::hash(&text),
-            author,
+            author: scope.author,
             fingerprint,
         }
     }

@@ -71,17 +71,11 @@ impl Payment {
 
     /// Returns the payment as it is or was in this state.
     pub fn in_state(self, state: State) -> Self {
-        let State {
-            status,
-            amount_captured,
-            amount_refunded,
-            updated_at,
-        } = state;
         Self {
-            status,
-            amount_captured,
-            amount_refunded,
-            updated_at,
+            status: state.status,
+            amount_captured: state.amount_captured,
+            amount_refunded: state.amount_refunded,
+            updated_at: state.updated_at,
             ..self
         }
     }
