@@ -46,6 +46,14 @@ fn expect_words(page: &Page, status: u16, words: &str) {
     assert!(page.visible_text().contains(words), "{words}: {}", page.reply);
 }
 
+/// Opens a page that loads nothing from another origin.
+async fn open(browser: &mut Browser, path: &str) -> Page {
+    let page = browser.open(path).await;
+    assert_eq!(page.reply.status, 200, "{}", page.reply);
+    page.expect_page_within_origin();
+    page
+}
+
 /// Posts a form of the page that the user of this browser saw, with these further fields.
 async fn post(browser: &mut Browser, page: &Page, action: &str, further: &[(&str, &str)]) -> Page {
     let (csrf, user) = (page.hidden("csrf").unwrap(), page.hidden("user").unwrap());

@@ -137,6 +137,13 @@ impl World {
         self.deployment.log()
     }
 
+    /// Returns the lines of the [logs](Self::log), which are JSON.
+    pub fn log_lines(&self) -> Vec<Value> {
+        let log = self.log();
+        let lines = log.lines();
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
     /// Returns the URL of the database.
     pub fn database_url(&self) -> String {
         self.deployment.database_url()

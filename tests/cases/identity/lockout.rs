@@ -1,7 +1,7 @@
 //! Five wrong passwords in fifteen minutes lock out an e-mail address from a client address for fifteen
 //! minutes.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 use storage::fetch_one;
 use tests::{
@@ -149,10 +149,7 @@ async fn forwarded_addresses_may_have_ports_and_be_in_either_header(shape: Shape
             .login(&email, WRONG)
             .await
             .expect(401);
-        let log = world.log();
-        let lines = log
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let lines = world.log_lines().into_iter();
         let mut of_request = lines.filter(|line| line["traceId"] == refused.correlation_id());
         assert_eq!(
             of_request.next().unwrap()["address"],

@@ -14,10 +14,7 @@ fn builder_with_metrics(shape: Shape) -> WorldBuilder {
 
 /// The log lines of alerts of this kind.
 fn alert_lines(world: &World, kind: &str) -> Vec<Value> {
-    let log = world.log();
-    let lines = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = world.log_lines().into_iter();
     lines
         .filter(|line| line["target"] == "alert" && line["kind"] == kind)
         .collect()

@@ -332,10 +332,7 @@ async fn readiness_is_measured_once_a_second_and_its_changes_are_logged(world: W
         }
     }
     anyone.get("/livez").await.expect(200);
-    let log = world.log();
-    let lines = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = world.log_lines().into_iter();
     let of_redis: Vec<Value> = lines.filter(|line| line["dependency"] == "redis").collect();
     for message in ["not ready", "ready again"] {
         let logged = of_redis.iter().filter(|line| line["message"] == message).count();

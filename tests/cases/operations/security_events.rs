@@ -43,13 +43,10 @@ async fn expect_event(
     );
     assert_eq!((found_name.as_str(), found_outcome.as_str()), (name, outcome));
     assert_eq!(context, (user, client, Some(here.as_str())), "{name}");
-    let log = world.log();
-    let lines = log.lines().filter(|line| line.contains(reply.correlation_id()));
-    let mut lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut lines = world.log_lines().into_iter();
     let logged = lines
-        .find(|line| line["event"] == name)
+        .find(|line| line["event"] == name && line["traceId"] == reply.correlation_id())
         .unwrap_or_else(|| panic!("no log line of {name}"));
-    assert_eq!(logged["traceId"], reply.correlation_id());
     assert_eq!(logged["outcome"], outcome);
 }
 
@@ -411,10 +408,7 @@ async fn stored_events_and_log_lines_correspond(shape: Shape) {
     run_concurrently(8, |_| send("/login", &wrong)).await;
     let rows = "SELECT name, trace_id FROM security_events";
     let mut rows = fetch_all!(world.db().await.reader(), (String, String), rows).unwrap();
-    let log = world.log();
-    let lines = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = world.log_lines().into_iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let mut lines: Vec<_> = lines
         .filter(|line| line["target"] == "security")

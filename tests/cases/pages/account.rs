@@ -7,10 +7,7 @@ const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 
 
 /// The account page of a signed-in browser.
 async fn account(browser: &mut Browser) -> Page {
-    let page = browser.open("/account").await;
-    assert_eq!(page.reply.status, 200, "{}", page.reply);
-    page.expect_page_within_origin();
-    page
+    super::open(browser, "/account").await
 }
 
 fn expect_words(page: &Page, words: &[&str]) {

@@ -5,10 +5,7 @@ use storage::execute;
 use tests::{Browser, PASSWORD, Page, SharedWorld, on_every_shape};
 
 async fn open(browser: &mut Browser) -> Page {
-    let page = browser.open("/account/deletion").await;
-    assert_eq!(page.reply.status, 200, "{}", page.reply);
-    page.expect_page_within_origin();
-    page
+    super::open(browser, "/account/deletion").await
 }
 
 fn expect_words(page: &Page, status: u16, words: &[&str]) {

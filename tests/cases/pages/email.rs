@@ -8,10 +8,7 @@ const TO_NEW: &str = "Confirm your new e-mail address";
 const TO_OLD: &str = "A new e-mail address was requested";
 
 async fn open(browser: &mut Browser) -> Page {
-    let page = browser.open("/account/email").await;
-    assert_eq!(page.reply.status, 200, "{}", page.reply);
-    page.expect_page_within_origin();
-    page
+    super::open(browser, "/account/email").await
 }
 
 async fn a_user_changes_the_address(world: SharedWorld) {

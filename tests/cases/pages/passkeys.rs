@@ -13,10 +13,7 @@ use tests::{
 const MAX_PASSKEYS: usize = 20;
 
 async fn open(browser: &mut Browser) -> Page {
-    let page = browser.open("/account/passkeys").await;
-    assert_eq!(page.reply.status, 200, "{}", page.reply);
-    page.expect_page_within_origin();
-    page
+    super::open(browser, "/account/passkeys").await
 }
 
 /// Answers the challenge of the page of the passkeys.

@@ -5,10 +5,7 @@ use serde_json::json;
 use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, User, World, on_every_shape};
 
 async fn open(browser: &mut Browser) -> Page {
-    let page = browser.open("/account/two-step").await;
-    assert_eq!(page.reply.status, 200, "{}", page.reply);
-    page.expect_page_within_origin();
-    page
+    super::open(browser, "/account/two-step").await
 }
 
 /// Begins to turn two-step sign-in on.

@@ -1,15 +1,11 @@
 //! Section 6 of the API specification: events, except those in `password_reset` and `multi_factor`.
 
 use super::WRONG;
-use serde_json::Value;
 use tests::{PASSWORD, Reply, SharedWorld, World, eventually, on_every_shape};
 
 /// The log lines with the correlation id of a response, by the value of a field.
 fn logged(world: &World, reply: &Reply, member: &str) -> Vec<String> {
-    let log = world.log();
-    let lines = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = world.log_lines().into_iter();
     lines
         .filter(|line| line["traceId"] == reply.correlation_id())
         .filter_map(|line| line[member].as_str().map(str::to_owned))

@@ -1,14 +1,11 @@
 //! Section 6 of the API specification: events of multi-factor authentication.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tests::{Authenticator, PASSWORD, Reply, SharedWorld, World, on_every_shape};
 
 /// The log lines of this event with the correlation id of a response.
 fn logged(world: &World, reply: &Reply, event: &str) -> usize {
-    let log = world.log();
-    let lines = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let lines = world.log_lines().into_iter();
     lines
         .filter(|line| line["event"] == event && line["traceId"] == reply.correlation_id())
         .count()

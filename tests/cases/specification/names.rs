@@ -112,10 +112,7 @@ async fn expect_names_of_events(world: &World) {
     let (ann, anyone) = (world.sign_up().await, world.anyone());
     let signed_in: Reply = anyone.login(&ann.email, PASSWORD).await.expect(200);
     let trace_id = json!(signed_in.correlation_id());
-    let log = world.log();
-    let mut lines = log
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut lines = world.log_lines().into_iter();
     let logged = lines.find(|line| line["target"] == "security" && line["traceId"] == trace_id);
     assert_eq!(logged.unwrap()["event"], "authn_login_success");
     let listed = admin.get(&format!("/admin/events?user_id={}", ann.id)).await;
