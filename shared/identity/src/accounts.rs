@@ -118,10 +118,8 @@ pub async fn delete(
     mailed_tokens::delete_all(&mut tx, user.id).await?;
     let event = Event::success(EventName::UserDeleted).user(user.id);
     event.record(&mut tx, context).await?;
-    let mails = &identity.mails;
-    mails
-        .send_notice(&mut tx, user.recipient(), Notice::AccountDeleted, context)
-        .await?;
+    let (mails, to, notice) = (&identity.mails, user.recipient(), Notice::AccountDeleted);
+    mails.send_notice(&mut tx, to, notice, context).await?;
     // Last, because the events of this transaction name the user too.
     let pseudonym = pseudonyms::pseudonym(&identity.account_key, user.id);
     pseudonyms::replace(&mut tx, user.id, pseudonym).await?;

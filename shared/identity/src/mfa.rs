@@ -108,10 +108,8 @@ pub async fn confirm(
     let sid = sessions::replace(&mut tx, session, session.methods.with_code(), context).await?;
     let event = Event::success(EventName::MfaEnabled).user(user.id);
     event.record(&mut tx, context).await?;
-    let mails = &identity.mails;
-    mails
-        .send_notice(&mut tx, user.recipient(), Notice::MfaEnabled, context)
-        .await?;
+    let (mails, to, notice) = (&identity.mails, user.recipient(), Notice::MfaEnabled);
+    mails.send_notice(&mut tx, to, notice, context).await?;
     tx.commit().await?;
     Ok((codes, sid))
 }

@@ -210,10 +210,8 @@ pub async fn remove(
     let event = Event::success(EventName::PasskeyRemoved).user(user.id);
     let event = event.detail(format!("passkey {id}"));
     identity.events.record_in(&mut tx, event, context).await?;
-    let mails = &identity.mails;
-    mails
-        .send_notice(&mut tx, user.recipient(), Notice::PasskeyRemoved, context)
-        .await?;
+    let (mails, to, notice) = (&identity.mails, user.recipient(), Notice::PasskeyRemoved);
+    mails.send_notice(&mut tx, to, notice, context).await?;
     tx.commit().await?;
     Ok(Removal::Removed(sid))
 }

@@ -60,10 +60,8 @@ pub async fn change_password(
     sign_out_after_change(&mut tx, session, EndReason::PasswordChanged, context).await?;
     let event = Event::success(EventName::PasswordChange).user(verified.id);
     event.record(&mut tx, context).await?;
-    let (mails, to) = (&identity.mails, session.user.recipient());
-    mails
-        .send_notice(&mut tx, to, Notice::PasswordChanged, context)
-        .await?;
+    let (mails, to, notice) = (&identity.mails, session.user.recipient(), Notice::PasswordChanged);
+    mails.send_notice(&mut tx, to, notice, context).await?;
     Ok(tx.commit().await?)
 }
 
@@ -100,10 +98,8 @@ pub async fn remove_password(
     let sid = sessions::replace(&mut tx, session, session.methods, context).await?;
     let event = Event::success(EventName::PasswordRemoved).user(verified.id);
     event.record(&mut tx, context).await?;
-    let (mails, to) = (&identity.mails, session.user.recipient());
-    mails
-        .send_notice(&mut tx, to, Notice::PasswordRemoved, context)
-        .await?;
+    let (mails, to, notice) = (&identity.mails, session.user.recipient(), Notice::PasswordRemoved);
+    mails.send_notice(&mut tx, to, notice, context).await?;
     tx.commit().await?;
     Ok(sid)
 }

@@ -70,9 +70,7 @@ async fn announce_code_lock(
     let mut tx = identity.db.begin().await?;
     let event = Event::failure(EventName::MfaLock).user(stored.id);
     event.record(&mut tx, context).await?;
-    let (mails, to) = (&identity.mails, stored.recipient());
-    mails
-        .send_notice(&mut tx, to, Notice::CodesLocked, context)
-        .await?;
+    let (mails, to, notice) = (&identity.mails, stored.recipient(), Notice::CodesLocked);
+    mails.send_notice(&mut tx, to, notice, context).await?;
     tx.commit().await
 }

@@ -55,10 +55,8 @@ pub async fn enroll(
     let event = Event::success(EventName::PasskeyAdded).user(user.id);
     let event = event.detail(format!("passkey {id}"));
     identity.events.record_in(&mut tx, event, context).await?;
-    let mails = &identity.mails;
-    mails
-        .send_notice(&mut tx, user.recipient(), Notice::PasskeyAdded, context)
-        .await?;
+    let (mails, to, notice) = (&identity.mails, user.recipient(), Notice::PasskeyAdded);
+    mails.send_notice(&mut tx, to, notice, context).await?;
     Ok(tx.commit().await?)
 }
 
