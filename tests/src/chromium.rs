@@ -73,7 +73,9 @@ impl Chromium {
         chromium.session = format!("{}/{}", chromium.session, session["sessionId"].as_str().unwrap());
         // No element of a page matches `:focus` while its window is out of focus.
         let emulation = json!({ "enabled": true });
-        chromium.devtools("Emulation.setFocusEmulationEnabled", emulation).await;
+        chromium
+            .devtools("Emulation.setFocusEmulationEnabled", emulation)
+            .await;
         chromium
     }
 

@@ -58,7 +58,9 @@ async fn read(
     session: &Session,
     context: &RequestContext,
 ) -> Result<Overview, FlowError> {
-    let account = account::find(&identity.db, id).await?.ok_or_else(web::Error::not_found)?;
+    let account = account::find(&identity.db, id)
+        .await?
+        .ok_or_else(web::Error::not_found)?;
     Ok(read_overview(account, EVENTS, identity, session, context.now).await?)
 }
 
