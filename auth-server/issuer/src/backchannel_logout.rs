@@ -1,7 +1,6 @@
 //! Logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout 1.0).
 
 use crate::keys::Keyring;
-use audit::outbox::{self, Due, Failure, Outbox};
 use foundation::clock::{self, Timestamp};
 use foundation::random;
 use http_client::GuardedClient;
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use storage::clock_check::{ClockCheck, ClockDiffers};
 use storage::db::{Db, Error};
+use storage::outbox::{self, Due, Failure, Outbox};
 
 /// The lifetime of a logout token, as recommended by §4.
 const TOKEN_LIFETIME: Duration = Duration::from_secs(120);

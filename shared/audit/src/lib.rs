@@ -5,7 +5,6 @@ pub mod alerts;
 pub mod events;
 pub mod figures;
 pub mod mail;
-pub mod outbox;
 pub mod revocation;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.

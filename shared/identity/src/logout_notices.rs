@@ -1,9 +1,9 @@
 //! The queue of logout tokens for the clients of sessions that ended (OpenID Connect Back-Channel Logout
 //! 1.0). The issuer sends them.
 
-use audit::outbox::Due;
 use foundation::clock::Timestamp;
 use storage::db::{Array, Db, Error, Tx, change_in_batches};
+use storage::outbox::Due;
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// Returns the text of the statement that queues a notice for each client that got ID tokens in the sessions

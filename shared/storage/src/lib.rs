@@ -8,6 +8,7 @@ pub mod db;
 mod eviction;
 pub mod expiring;
 pub mod notifications;
+pub mod outbox;
 pub mod paging;
 pub mod rate_limits;
 pub mod redis;

@@ -8,7 +8,6 @@ mod key;
 pub use key::{InvalidSecret, WebhookKey};
 
 use crate::alerts::Alert;
-use crate::outbox::{self, Due, Failure, Outbox};
 use foundation::clock::{self, Timestamp};
 use foundation::secret::Secret;
 use http_client::error_chain;
@@ -16,6 +15,7 @@ use reqwest::Client;
 use serde_json::json;
 use std::time::Duration;
 use storage::db::{Db, Error};
+use storage::outbox::{self, Due, Failure, Outbox};
 use storage::{execute, fetch_all, fetch_optional, sql};
 use url::Url;
 

@@ -3,11 +3,11 @@
 use crate::mail::message::compose;
 use crate::mail::queue::Mails;
 use crate::mail::transport::{SendError, Transport};
-use crate::outbox::{self, Due, Failure, Outbox};
 use foundation::clock::Timestamp;
 use lettre::message::Mailbox;
 use std::time::Duration;
 use storage::db::{Db, Error};
+use storage::outbox::{self, Due, Failure, Outbox};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 sql! {

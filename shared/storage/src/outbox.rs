@@ -4,11 +4,11 @@
 //! `UPDATE` that moves the row's `due_at` to the end of a lease. If the process dies during the attempt, the
 //! row is due again when the lease ends.
 
+use crate::db::Error;
 use foundation::clock::{self, Timestamp};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use storage::db::Error;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
