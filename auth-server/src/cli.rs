@@ -7,7 +7,6 @@ mod keys;
 mod users;
 
 use crate::settings::IssuerSettings;
-use audit::mail::Mails;
 use audit::revocation::RevocationMirror;
 use clap::Subcommand;
 use foundation::clock::Clock;
@@ -20,6 +19,7 @@ use identity::passwords::Passwords;
 use identity::{accounts, administrators};
 use issuer::clients::Error as ClientError;
 use issuer::keys::{Error as KeyError, MasterKeys};
+use mail::Mails;
 use runtime::settings::CommonSettings;
 use runtime::startup;
 use serde::Serialize;

@@ -2,10 +2,10 @@
 
 pub(crate) use issuer::params::with_query;
 
-use audit::mail::Link;
 use issuer::device_requests::UserCode;
 use issuer::grants::DEVICE_PAGE;
 use issuer::long_requests::MAX_TEXT_LENGTH;
+use mail::Link;
 
 pub(crate) const AUTHORIZE: &str = "/authorize";
 pub(crate) const SIGN_IN: &str = "/signin";

@@ -5,11 +5,11 @@ mod brand;
 mod mail;
 mod master_key;
 
+pub use self::mail::MailSettings;
 pub use alerts::AlertSettings;
 pub use brand::BrandSettings;
 pub use issuer::grants::TokenLifetimeSettings;
 pub use issuer::keys::SigningKeySettings;
-pub use mail::MailSettings;
 pub use master_key::MasterKeySettings;
 
 use clap::{Args, ValueEnum};

@@ -21,6 +21,7 @@ fn statements() -> Vec<(String, String)> {
         access_tokens::statements(),
         audit::statements(),
         identity::statements(),
+        mail::statements(),
         storage::statements(),
         api_server::statements(),
         auth_server::statements(),

@@ -1,8 +1,8 @@
 //! Settings of outgoing mail.
 
-use audit::mail::{Address, Mailbox, SmtpUrl, Transport};
 use clap::Args;
 use foundation::settings::{InvalidSetting, read_parsed};
+use mail::{Address, Mailbox, SmtpUrl, Transport};
 use std::path::{Path, PathBuf};
 use url::Url;
 

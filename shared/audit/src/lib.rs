@@ -1,10 +1,9 @@
-//! Security events, alerts, revocations and mails: rows that are written in the transaction of their cause
+//! Security events, alerts and revocations: rows that are written in the transaction of their cause
 //! and take effect after its commit. And the figures of what happened in all processes.
 
 pub mod alerts;
 pub mod events;
 pub mod figures;
-pub mod mail;
 pub mod revocation;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
@@ -17,8 +16,6 @@ pub fn statements() -> Vec<(String, String)> {
         events::list::tail::STATEMENTS,
         events::pseudonyms::STATEMENTS,
         figures::STATEMENTS,
-        mail::delivery::STATEMENTS,
-        mail::queue::STATEMENTS,
         revocation::STATEMENTS,
         revocation::rows::STATEMENTS,
     ];

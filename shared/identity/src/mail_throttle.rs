@@ -9,9 +9,9 @@
 //! most, so that it does not keep the mails of the others from a large provider.
 
 use crate::services::Identity;
-use audit::mail::{Link, count_of_mailbox};
 use foundation::context::RequestContext;
 use foundation::email::Email;
+use mail::{Link, count_of_mailbox};
 use std::time::Duration;
 use storage::db;
 use storage::expiring::Window;

@@ -4,12 +4,12 @@ use crate::services::Identity;
 use crate::users::StoredCredentials;
 use crate::{recovery_codes, totp};
 use audit::events::{Event, EventName};
-use audit::mail::Notice;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::schema;
 use foundation::sealing::UnsealError;
 use foundation::secret::Secret;
+use mail::Notice;
 use storage::db::{self, Db, Tx};
 
 /// The maximum length of a code, in characters. A recovery code has 19.

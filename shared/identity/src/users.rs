@@ -9,9 +9,9 @@ pub use credentials::{StoredCredentials, credentials, credentials_by_id, highest
 pub use foundation::role::Role;
 
 use crate::passwords::HashedPassword;
-use audit::mail::Recipient;
 use foundation::clock::Timestamp;
 use foundation::email::Email;
+use mail::Recipient;
 use serde::Serialize;
 use storage::db::{self, Db, Tx};
 use storage::{execute, fetch_one, fetch_optional, sql};

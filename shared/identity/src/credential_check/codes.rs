@@ -7,8 +7,8 @@ use crate::second_factor::{self, Otp};
 use crate::services::Identity;
 use crate::users::StoredCredentials;
 use audit::events::{Event, EventName, report_loss};
-use audit::mail::Notice;
 use foundation::context::RequestContext;
+use mail::Notice;
 use storage::db;
 use storage::expiring::AttemptDecision;
 

@@ -7,8 +7,8 @@ use crate::services::Identity;
 use crate::sessions::Session;
 use crate::users;
 use audit::events::{Event, EventName};
-use audit::mail::Notice;
 use foundation::context::RequestContext;
+use mail::Notice;
 
 /// Returns a challenge for an authenticator that has none of the `existing` passkeys of the session's user,
 /// in the browser with this secret. Returns `None` if the user has 20 passkeys, because an authenticator

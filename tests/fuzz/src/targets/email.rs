@@ -2,8 +2,8 @@
 //! address.
 
 use crate::harness::text;
-use audit::mail::Address;
 use foundation::email::Email;
+use mail::Address;
 
 pub(super) fn check(input: &[u8]) {
     let Some(Ok(email)) = text(input).map(Email::parse) else {

@@ -2,11 +2,11 @@
 //! discards the mail. [`Delivery`] sends the queued mails and gives up a mail that cannot be sent within
 //! three days.
 
-pub(crate) mod delivery;
+mod delivery;
 mod link;
 mod message;
 mod notice;
-pub(crate) mod queue;
+mod queue;
 mod transport;
 
 pub use delivery::Delivery;
@@ -16,3 +16,11 @@ pub use link::Link;
 pub use notice::Notice;
 pub use queue::{Mails, Recipient, count_of_mailbox};
 pub use transport::{SmtpUrl, Transport};
+
+/// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
+pub fn statements() -> Vec<(String, String)> {
+    let constant = [delivery::STATEMENTS, queue::STATEMENTS].into_iter().flatten();
+    constant
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect()
+}

@@ -1,8 +1,8 @@
 //! Delivery of the queued mails.
 
-use crate::mail::message::compose;
-use crate::mail::queue::Mails;
-use crate::mail::transport::{SendError, Transport};
+use crate::message::compose;
+use crate::queue::Mails;
+use crate::transport::{SendError, Transport};
 use foundation::clock::Timestamp;
 use lettre::message::Mailbox;
 use std::time::Duration;

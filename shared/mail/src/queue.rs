@@ -1,8 +1,8 @@
 //! The queue of mails: each is sealed and written in the transaction of its cause.
 
-use crate::mail::link::Link;
-use crate::mail::message::Mail;
-use crate::mail::notice::Notice;
+use crate::link::Link;
+use crate::message::Mail;
+use crate::notice::Notice;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;

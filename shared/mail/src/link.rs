@@ -1,6 +1,6 @@
 //! The texts of mails with a link to one of the issuer's pages. The link carries a token.
 
-use crate::mail::message::{Mail, origin_phrase};
+use crate::message::{Mail, origin_phrase};
 use foundation::context::RequestContext;
 use foundation::duration::in_words;
 use foundation::secret::Secret;

@@ -1,6 +1,6 @@
 //! The destinations of mails: an SMTP server (RFC 5321) or a directory.
 
-use crate::mail::message::Unsendable;
+use crate::message::Unsendable;
 use foundation::private_files::{self, Existing};
 use lettre::transport::smtp;
 use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};

@@ -1,6 +1,6 @@
 //! The texts of notices about changes to an account.
 
-use crate::mail::message::{Mail, origin_phrase};
+use crate::message::{Mail, origin_phrase};
 use foundation::context::RequestContext;
 
 /// A change to an account that its owner is notified of.
