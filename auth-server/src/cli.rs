@@ -193,7 +193,7 @@ pub fn run<'a>(
         let clock = clock.map_err(|differs| startup::Error::Other(differs.to_string()))?;
         let notifications = Notifications::new(common.redis.client()?);
         let services = Services {
-            revocations: RevocationMirror::new(&db, notifications.clone()),
+            revocations: RevocationMirror::new(&db, notifications.clone(), |_| ()),
             db: db.clone(),
             passwords: Passwords::new(common.passwords.policy())?,
             settings: settings.clone(),

@@ -272,7 +272,7 @@ impl World {
 
 /// Begins a transaction in which sessions can start. The programs find what it revokes at their next read.
 async fn begin(db: &Db) -> RevokingTx {
-    let mirror = RevocationMirror::new(db, Notifications::new(None));
+    let mirror = RevocationMirror::new(db, Notifications::new(None), |_| ());
     RevokingTx::new(db.begin().await.unwrap(), &mirror)
 }
 

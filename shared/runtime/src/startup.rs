@@ -8,7 +8,7 @@ use crate::telemetry::LogGuard;
 use crate::threads::Threads;
 use crate::{server, telemetry};
 use audit::events::EventRecorder;
-use audit::figures::COUNTERS;
+use audit::figures::{COUNTERS, Timing};
 use audit::revocation::RevocationMirror;
 use dpop::Proofs;
 use foundation::clock;
@@ -145,7 +145,9 @@ impl Runtime {
             session_lifetimes: common.sessions.lifetimes(),
             link_lifetimes: common.mailed_links.lifetimes(),
             confirmations_per_domain: common.mailed_links.confirmations_per_domain,
-            revocations: RevocationMirror::new(&db, notifications.clone()),
+            revocations: RevocationMirror::new(&db, notifications.clone(), |lag| {
+                COUNTERS.time(Timing::RevocationLag, lag);
+            }),
             events: EventRecorder::new(db.clone()),
             mails: Mails::new(account_key.clone(), &urls.issuer, expiring.clone()),
             expiring,

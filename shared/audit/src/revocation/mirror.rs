@@ -2,7 +2,6 @@
 
 mod source;
 
-use crate::figures::{COUNTERS, Timing};
 use crate::revocation::list::RevocationList;
 use crate::revocation::list_maintenance::ListMaintenance;
 use crate::revocation::revoked_subjects::RevokedSubjects;
@@ -52,6 +51,7 @@ struct Inner {
     read_at: watch::Sender<Option<Instant>>,
     /// The end of the time in which callers wait for the first read.
     first_wait_until: tokio::time::Instant,
+    count_lag: fn(Duration),
 }
 
 /// The results of the previous reads.
@@ -70,8 +70,8 @@ struct ReadState {
 
 impl RevocationMirror {
     /// Creates an empty mirror of the revocations in `db` and in the Redis of `notifications`, if it has one.
-    /// [`follow`](Self::follow) fills the mirror.
-    pub fn new(db: &Db, notifications: Notifications) -> Self {
+    /// [`follow`](Self::follow) fills it. `count_lag` counts the time that each revocation took.
+    pub fn new(db: &Db, notifications: Notifications, count_lag: fn(Duration)) -> Self {
         let reads = ReadState {
             rows: RevocationRows::new(db.clone()),
             source: Source::Database {
@@ -90,6 +90,7 @@ impl RevocationMirror {
             reads: Mutex::new(reads),
             read_at: watch::Sender::default(),
             first_wait_until: tokio::time::Instant::now() + FIRST_MAX_WAIT,
+            count_lag,
         }))
     }
 
@@ -137,10 +138,8 @@ impl RevocationMirror {
         {
             tracing::warn!(%error, "cannot add revocations to the list in Redis: an issuer adds them later");
         }
-        self.0
-            .notifications
-            .publish(Notification::RevocationsChanged)
-            .await;
+        let changed = Notification::RevocationsChanged;
+        self.0.notifications.publish(changed).await;
     }
 
     /// Reads all revocations, then the new ones until the task is aborted: at each notification and at each
@@ -262,7 +261,7 @@ impl RevocationMirror {
         let (now, has_read) = (clock::now(), self.0.read_at.borrow().is_some());
         let new = self.0.revoked.add(revocations).into_iter();
         for revocation in new.filter(|revocation| has_read && revocation.expires_at > now) {
-            COUNTERS.time(Timing::RevocationLag, now.since(revocation.revoked_at));
+            (self.0.count_lag)(now.since(revocation.revoked_at));
         }
     }
 

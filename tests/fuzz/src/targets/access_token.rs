@@ -32,7 +32,7 @@ static ISSUER_KEYS: LazyLock<(KeyPair, Verifier<OneKey>)> = LazyLock::new(|| {
     let pair = KeyPair::generate(KeySize::Rsa2048).expect("a key pair");
     let public = PublicKeyComponents::<Vec<u8>>::from(pair.public_key());
     let key = DecodingKey::from_rsa_raw_components(&public.n, &public.e);
-    let revocations = RevocationMirror::new(empty_database(), Notifications::new(None));
+    let revocations = RevocationMirror::new(empty_database(), Notifications::new(None), |_| ());
     let (issuer, audience) = (ISSUER.to_owned(), AUDIENCE.to_owned());
     (pair, Verifier::new(OneKey(Arc::new(key)), revocations, issuer, audience))
 });

@@ -42,7 +42,7 @@ pub(super) fn check(input: &[u8]) {
 fn is_accepted(input: &[u8]) -> bool {
     let db = empty_database().clone();
     wait(async {
-        let revocations = RevocationMirror::new(&db, Notifications::new(None));
+        let revocations = RevocationMirror::new(&db, Notifications::new(None), |_| ());
         let (policy, counts) = (ClientRegistration::Open, ExpiringStore::new(None));
         let events = EventRecorder::new(db.clone());
         let registrations = Registrations::new(db, policy, ISSUER.to_owned(), revocations, events, counts);
