@@ -7,7 +7,6 @@ mod keys;
 mod users;
 
 use crate::settings::IssuerSettings;
-use audit::revocation::RevocationMirror;
 use clap::Subcommand;
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
@@ -20,6 +19,7 @@ use identity::{accounts, administrators};
 use issuer::clients::Error as ClientError;
 use issuer::keys::{Error as KeyError, MasterKeys};
 use mail::Mails;
+use revocation::RevocationMirror;
 use runtime::settings::CommonSettings;
 use runtime::startup;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The periodic deletion of expired rows, and the replacement of deleted accounts in many events.
 
 use access_tokens::verifiers;
-use audit::{alerts, events, figures, revocation};
+use audit::{alerts, events, figures};
 use foundation::clock::{Timestamp, now};
 use identity::clients::unused;
 use identity::refresh_families;

@@ -22,6 +22,7 @@ fn statements() -> Vec<(String, String)> {
         audit::statements(),
         identity::statements(),
         mail::statements(),
+        revocation::statements(),
         storage::statements(),
         api_server::statements(),
         auth_server::statements(),

@@ -2,7 +2,6 @@
 
 use crate::http::{Call, Caller};
 use crate::world::World;
-use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -12,6 +11,7 @@ use identity::authentication_methods::AuthenticationMethods;
 use identity::passwords::{HashedPassword, Password, Passwords, Policy};
 use identity::users::NewUser;
 use identity::{SessionLifetimes, accounts, sessions};
+use revocation::{RevocationMirror, RevokingTx};
 use serde_json::{Value, json};
 use std::net::IpAddr;
 use std::ops::Deref;

@@ -2,7 +2,6 @@
 
 use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
-use audit::revocation::RevokingTx;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -11,6 +10,7 @@ use foundation::ids::TextId;
 use identity::Identity;
 use identity::consents;
 use identity::consents::ConnectedApp;
+use revocation::RevokingTx;
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::{Context, Error, PathId};

@@ -3,7 +3,6 @@
 use super::session::signed_out;
 use crate::error::ApiError;
 use crate::extract::UnrestrictedSession;
-use audit::revocation::RevokingTx;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -12,6 +11,7 @@ use foundation::ids::Id;
 use identity::sessions;
 use identity::sessions::OwnSession;
 use identity::{Identity, login};
+use revocation::RevokingTx;
 use serde::Serialize;
 use utoipa::ToSchema;
 use web::{Context, Error, PathId};

@@ -13,13 +13,13 @@ pub use error::Error;
 use crate::clients::metadata::{AuthMethod, UNUSED_LIFETIME};
 use crate::clients::{ClientMetadata, MetadataError, Registration};
 use audit::events::{Event, EventName, EventRecorder};
-use audit::revocation::RevocationMirror;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
 use foundation::secret::Secret;
 use identity::clients::{Client, ClientOrigin, ClientType};
 use limits::Limits;
+use revocation::RevocationMirror;
 use storage::db::Db;
 use storage::expiring::ExpiringStore;
 

@@ -18,7 +18,6 @@ use crate::app::App;
 use crate::pages::{self, Done, FormState, Overview, Parts, text};
 use crate::paths;
 use audit::events::list::SecurityEvent;
-use audit::revocation::RevokingTx;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
@@ -27,6 +26,7 @@ use identity::sessions::{self, Session};
 use identity::users::account;
 use identity::{Identity, consents, email_verifications};
 use resources::export::{self as file, Export};
+use revocation::RevokingTx;
 use std::cmp::Reverse;
 use web::{Context, cookies};
 

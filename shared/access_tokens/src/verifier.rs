@@ -2,13 +2,13 @@
 
 use crate::claims::{Claims, Header, decode_segment, is_access_token, known_scopes, parse_object};
 use crate::error::{Error, ensure};
-use audit::revocation::{Kind, RevocationMirror, epoch_subject};
 use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;
 use foundation::secret;
 use jsonwebtoken::{Algorithm, DecodingKey, crypto};
 use quick_cache::sync::Cache;
+use revocation::{Kind, RevocationMirror, epoch_subject};
 use std::sync::Arc;
 use std::time::Duration;
 

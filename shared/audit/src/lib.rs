@@ -1,10 +1,9 @@
-//! Security events, alerts and revocations: rows that are written in the transaction of their cause
-//! and take effect after its commit. And the figures of what happened in all processes.
+//! Security events and alerts: rows that are written in the transaction of their cause and take effect after
+//! its commit. And the figures of what happened in all processes.
 
 pub mod alerts;
 pub mod events;
 pub mod figures;
-pub mod revocation;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
@@ -16,8 +15,6 @@ pub fn statements() -> Vec<(String, String)> {
         events::list::tail::STATEMENTS,
         events::pseudonyms::STATEMENTS,
         figures::STATEMENTS,
-        revocation::STATEMENTS,
-        revocation::rows::STATEMENTS,
     ];
     let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
     let constant = constant.into_iter().flatten().map(owned);

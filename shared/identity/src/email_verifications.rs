@@ -13,12 +13,12 @@ use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, User};
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
 use mail::{Link, Notice};
+use revocation::RevokingTx;
 use storage::db::{self, Tx};
 
 /// The reason why an address was not confirmed.

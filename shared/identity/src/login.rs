@@ -12,10 +12,10 @@ use crate::services::{Identity, SessionLifetimes};
 use crate::sessions::{self, Session};
 use crate::users::{self, StoredCredentials, User};
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
+use revocation::RevokingTx;
 use storage::db::{self, Tx};
 
 /// The result of a successful sign-in.

@@ -10,10 +10,10 @@ use crate::sign_out::sign_out_after_change;
 use crate::totp::{self, Enrollment};
 use crate::users::{self, User, changes};
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use mail::{Mails, Notice};
+use revocation::RevokingTx;
 use storage::db::{self, Tx};
 
 /// The reason why two-step sign-in was not turned on or off.

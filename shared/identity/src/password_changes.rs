@@ -9,10 +9,10 @@ use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_after_change;
 use crate::users;
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use mail::Notice;
+use revocation::RevokingTx;
 use storage::db;
 
 /// The reason why a password was not removed.

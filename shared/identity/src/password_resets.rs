@@ -10,12 +10,12 @@ use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, changes};
 use crate::{passkeys, second_factor, sessions};
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
 use mail::{Link, Notice, Recipient};
+use revocation::RevokingTx;
 use storage::db::{self, Tx};
 
 /// The reason why no password was set.

@@ -6,14 +6,16 @@ pub(crate) mod replacement;
 pub(crate) mod revocation;
 pub(crate) mod rotation;
 
+pub(crate) use self::revocation::revoke_all_of_user;
+pub use self::revocation::{
+    Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri, revoke_repeatedly,
+};
 pub use replacement::{browser_may_have_newer, record_replaced};
-pub(crate) use revocation::revoke_all_of_user;
-pub use revocation::{Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri, revoke_repeatedly};
 pub use rotation::{PresentedToken, rotate};
 
 use crate::authentication_methods::SignIn;
 use crate::end_reason::{End, EndReason};
-use audit::revocation::RETENTION;
+use ::revocation::RETENTION;
 use foundation::clock::Timestamp;
 use foundation::role::Role;
 use foundation::scope::Scope;

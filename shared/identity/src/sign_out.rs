@@ -5,8 +5,8 @@ use crate::mailed_tokens;
 use crate::refresh_families;
 use crate::sessions::{self, Session};
 use crate::users::changes;
-use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
+use revocation::RevokingTx;
 use storage::db::Error;
 
 /// Ends every session, refresh token and access token of a user for this reason, every unused mailed link and

@@ -4,7 +4,6 @@
 use super::registration::{COOKIE_RETRY_WINDOW, default_part};
 use super::{Error, RegistrationFlaw, rules};
 use audit::events::{Event, EventName};
-use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
@@ -12,6 +11,7 @@ use http_client::ForeignUrl;
 use identity::administrators::begin;
 use identity::clients::{self, Client, secrets};
 use identity::refresh_families;
+use revocation::{RevocationMirror, RevokingTx};
 use serde_json::Value;
 use std::time::Duration;
 use storage::db;

@@ -15,13 +15,13 @@ pub use error::DocumentError;
 pub use hosts::DocumentHosts;
 
 use crate::flows;
-use audit::revocation::RevocationMirror;
 use fetcher::Fetcher;
 use fetches::{Fetches, Turn};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use http_client::GuardedClient;
 use identity::clients::{Client, Clients};
+use revocation::RevocationMirror;
 use snapshots::{Snapshot, Snapshots, Times};
 use std::sync::Arc;
 use std::time::Duration;

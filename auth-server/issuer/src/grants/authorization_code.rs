@@ -10,12 +10,12 @@ use crate::codes::{self, ExchangeError, ExchangedCode, PresentedCode};
 use crate::pkce::CodeVerifier;
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use identity::clients::Client;
 use identity::end_reason::EndReason;
 use identity::refresh_families;
 use identity::refresh_families::Selection;
+use revocation::RevokingTx;
 use storage::db;
 
 const INVALID_CODE: TokenError = TokenError::InvalidGrant(

@@ -7,7 +7,6 @@ use super::{Grants, TokenRequest, TokenResponse};
 use crate::device_requests::{self, ClaimedRequest, State};
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::context::RequestContext;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::clients::Client;
@@ -15,6 +14,7 @@ use identity::consents;
 use identity::end_reason::EndReason;
 use identity::refresh_families::{self, Epochs, Family, NewFamily, Selection};
 use identity::users;
+use revocation::RevokingTx;
 use storage::db;
 
 /// The value of `grant_type` (RFC 8628 §3.4).

@@ -7,7 +7,6 @@ use super::tokens::TokenGrant;
 use super::{Grants, TokenRequest, TokenResponse};
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
@@ -15,6 +14,7 @@ use identity::clients::Client;
 use identity::end_reason::{End, EndReason};
 use identity::refresh_families;
 use identity::refresh_families::{Family, FoundFamily, PresentedToken, Selection};
+use revocation::RevokingTx;
 use std::time::Duration;
 
 /// The error for a refresh token whose family does not exist.

@@ -4,12 +4,12 @@ use super::Grants;
 use crate::token_error::TokenError;
 use access_tokens::Error as VerificationError;
 use audit::events::{Event, EventName};
-use audit::revocation::{self, RevokingTx};
 use foundation::context::RequestContext;
 use identity::clients::Client;
 use identity::end_reason::EndReason;
 use identity::refresh_families;
 use identity::refresh_families::Selection;
+use revocation::RevokingTx;
 use storage::db;
 
 const OF_ANOTHER_CLIENT: TokenError =

@@ -3,11 +3,11 @@
 use super::{ClientInformation, Error, Registrations};
 use crate::clients::{ClientMetadata, MetadataError, end_tokens};
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::{self, Secret};
 use identity::clients::{self, Client};
+use revocation::RevokingTx;
 use storage::db::Tx;
 
 impl Registrations {

@@ -3,9 +3,9 @@
 use super::is_unrevoked;
 use crate::end_reason::EndReason;
 use audit::events::{Event, EventName, EventRecorder};
-use audit::revocation::{self, Kind, RevokingTx};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
+use revocation::{Kind, RevokingTx};
 use storage::db::Error;
 use storage::{fetch_all, fetch_one, sql};
 

@@ -6,10 +6,10 @@ use crate::end_reason::EndReason;
 use crate::logout_notices;
 use crate::refresh_families::{self, Selection};
 use audit::events::{Event, EventName};
-use audit::revocation::RevokingTx;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
+use revocation::RevokingTx;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
 

@@ -3,12 +3,12 @@
 
 use crate::harness::{ISSUER, NOW, empty_database, wait};
 use access_tokens::{Error, PublicKeys, Verifier};
-use audit::revocation::RevocationMirror;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair, KeySize, PublicKeyComponents};
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256};
 use foundation::secret;
 use jsonwebtoken::DecodingKey;
+use revocation::RevocationMirror;
 use serde_json::Value;
 use std::sync::{Arc, LazyLock};
 use storage::notifications::Notifications;

@@ -3,10 +3,10 @@
 
 use crate::harness::{ISSUER, empty_database, wait};
 use audit::events::EventRecorder;
-use audit::revocation::RevocationMirror;
 use foundation::context::RequestContext;
 use issuer::clients::ClientMetadata;
 use issuer::registrations::{ClientRegistration, Error, Registrations};
+use revocation::RevocationMirror;
 use serde_json::Value;
 use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;

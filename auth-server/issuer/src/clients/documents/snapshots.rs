@@ -2,11 +2,11 @@
 //! so that codes, consents and tokens refer to it like those of every other client.
 
 use audit::events::{Event, EventName};
-use audit::revocation::{RevocationMirror, RevokingTx};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use identity::clients::{self, Client, Clients};
 use identity::refresh_families;
+use revocation::{RevocationMirror, RevokingTx};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

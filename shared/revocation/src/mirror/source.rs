@@ -1,6 +1,6 @@
 //! The source of new revocations.
 
-use crate::revocation::list::StreamPosition;
+use crate::list::StreamPosition;
 use std::time::{Duration, Instant};
 
 /// The time between two attempts to follow the stream in Redis. Each may delay a read by the time limit of a

@@ -5,7 +5,7 @@ mod list;
 mod list_maintenance;
 mod mirror;
 mod revoked_subjects;
-pub(crate) mod rows;
+mod rows;
 
 pub use mirror::RevocationMirror;
 
@@ -250,6 +250,14 @@ async fn revoke(tx: &mut RevokingTx, revocation: Revocation, client_id: Option<&
     )?;
     tx.revocations.push(revocation);
     Ok(())
+}
+
+/// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
+pub fn statements() -> Vec<(String, String)> {
+    let constant = [STATEMENTS, rows::STATEMENTS].into_iter().flatten();
+    constant
+        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+        .collect()
 }
 
 /// Deletes expired revocations and returns their number.
