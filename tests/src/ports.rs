@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// They are below the range from which the kernel takes ports for connections.
-const PORTS: Range<u32> = 10_000..20_000;
+/// They are below the range from which the kernel takes ports for connections, and above 10,080, the highest
+/// port that browsers and Node.js refuse to open (Fetch, port blocking).
+const PORTS: Range<u32> = 11_000..20_000;
 
 /// Returns a free port of 127.0.0.1. No connection gets it while its process has not begun to listen, or is
 /// stopped.
