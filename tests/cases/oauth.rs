@@ -5,7 +5,7 @@ mod authorization_endpoint;
 pub(crate) mod bearer_tokens;
 mod chromium_flow;
 mod client_library;
-mod clients;
+pub(crate) mod clients;
 mod consent;
 mod device;
 mod dpop;

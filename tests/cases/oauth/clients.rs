@@ -26,10 +26,15 @@ fn at_each_issuer(world: &World) -> Vec<Caller> {
 }
 
 /// Expects that each issuer process will answer with this status and error code (RFC 6749 §5.2), because a
-/// command takes effect in a running server a moment later.
-async fn expect_token_error_soon(world: &World, status: u16, error: &str, call: impl Fn(&Caller) -> Call) {
+/// change of a client takes effect a moment later in a server that did not make it.
+pub(crate) async fn expect_token_error_soon(
+    world: &World,
+    status: u16,
+    error: &str,
+    call: impl Fn(&Caller) -> Call,
+) {
     for issuer in at_each_issuer(world) {
-        eventually("a command took no effect", async || {
+        eventually("the change took no effect", async || {
             call(&issuer).await.status == status
         })
         .await;

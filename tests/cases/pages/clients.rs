@@ -1,7 +1,8 @@
 //! The pages of the apps, for administrators.
 
 use super::{expect_redirect, expect_words, post};
-use tests::{App, Browser, Page, SharedWorld, User, eventually, on_every_shape};
+use crate::oauth::clients::expect_token_error_soon;
+use tests::{App, Browser, Caller, Page, SharedWorld, User, eventually, on_every_shape};
 
 const PATH: &str = "/admin/clients";
 const NEW: &str = "/admin/apps/new";
@@ -184,8 +185,11 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let page = browser.open(&path_of(&app)).await;
     expect_words(&page, 200, "The app is changed.");
     expect_words(&page, 200, "client_disabled");
-    tokens.expect_revoked(&world, &app).await;
+    world.expect_revoked(&tokens.access).await;
+    let refresh = |issuer: &Caller| app.refresh(issuer, &tokens.refresh);
+    expect_token_error_soon(&world, 401, "invalid_client", refresh).await;
     expect_redirect(&change(&mut browser, &app, "enable").await, &path_of(&app));
+    expect_token_error_soon(&world, 400, "invalid_grant", refresh).await;
     app.tokens(&user, "posts:read").await;
     let public = world.app().kind("spa").register();
     let refused = change(&mut browser, &public, "rotate-secret").await;
