@@ -49,14 +49,13 @@ sql! {
                signed_user_info)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
                       $23, $24, $25)";
-    FIND = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
+    FIND, LOCK_POSTGRES = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     // The condition is that of the index.
     BROWSER_APPS = concat!(
         "SELECT ", columns!(), " FROM clients
          WHERE (type = 'spa' OR (type = 'native' AND origin = 'registration')) AND disabled_at IS NULL AND unused_until IS NULL
          ORDER BY origin, id LIMIT 10000");
-    LOCK_SQLITE, LOCK_POSTGRES = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
                    epoch = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
                    jwks_uri = $12, post_logout_redirect_uris = $13, backchannel_logout_uri = $14,
@@ -208,7 +207,7 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
 /// changes the client or issues codes to it.
 pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
     let on = tx.on();
-    let lock = on.choose(LOCK_SQLITE, LOCK_POSTGRES);
+    let lock = on.choose(FIND, LOCK_POSTGRES);
     Ok(fetch_optional!(on, Row, lock, id)?.map(Client::from))
 }
 
