@@ -71,7 +71,8 @@ impl Chromium {
         } } });
         let session = chromium.post("", &capabilities).await;
         chromium.session = format!("{}/{}", chromium.session, session["sessionId"].as_str().unwrap());
-        // No element of a page matches `:focus` while its window is out of focus.
+        // The window stays in focus whatever the browser itself does. Out of focus, no element of a page
+        // matches `:focus`.
         let emulation = json!({ "enabled": true });
         chromium
             .devtools("Emulation.setFocusEmulationEnabled", emulation)

@@ -71,8 +71,8 @@ fn check_origin(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result
     })
 }
 
-/// Moves the refresh token of a response into the client's cookie, if it has one, which the browser keeps
-/// for the time `max_age`.
+/// Moves the refresh token of a response into a cookie, if the client has its refresh tokens there. The
+/// browser keeps it for the time `max_age`.
 pub(super) fn move_from(
     tokens: &mut TokenResponse,
     client: &Client,

@@ -7,8 +7,9 @@ use sqlx::postgres::{PgArgumentBuffer, PgBindIterExt as _, PgHasArrayType, PgTyp
 use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteTypeInfo};
 use sqlx::{Postgres, Sqlite, Type};
 
-/// A value of each item, as one parameter. It is an array on PostgreSQL, for `= ANY ($1)` or `unnest`, and its
-/// text in JSON on SQLite, for `json_each`. A time is given in microseconds, because it is a text in JSON.
+/// One parameter with a value of each of several items. PostgreSQL gets an array, for `= ANY ($1)` or
+/// `unnest`, and SQLite the text of a JSON array, for `json_each`. Times must be given in microseconds,
+/// because a `Timestamp` is a text in JSON.
 #[derive(Debug)]
 pub struct Array<'a, I, T> {
     items: &'a [I],

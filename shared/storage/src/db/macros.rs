@@ -4,9 +4,11 @@
 //! `Tx::on`. The macro awaits the statement and evaluates to a `Result` whose error is `db::Error`.
 
 /// Declares statements as constants, and their list `STATEMENTS`, which a test prepares on both engines. A
-/// statement for one engine only has a name that ends in `_SQLITE` or `_POSTGRES`. A text with two names is a
-/// `SELECT` whose second one, for PostgreSQL, locks the rows until the transaction ends, as an `UPDATE` does.
-/// SQLite has no row locks, and a transaction excludes all other writers.
+/// statement for one engine only has a name that ends in `_SQLITE` or `_POSTGRES`.
+///
+/// A `SELECT` with two names, `NAME, LOCK_POSTGRES = "…"`, is declared twice. The second one locks the rows
+/// until the transaction ends, as an `UPDATE` does. SQLite runs the first one: it has no row locks, and a
+/// transaction excludes all other writers.
 #[macro_export]
 macro_rules! sql {
     ($($(#[$doc:meta])* $name:ident $(, $lock:ident)? = $text:expr;)+) => {

@@ -31,7 +31,8 @@ const RECORD: &str = r#"
 const RESULT: &str = r#"
     const { visible, order, reached, end } = window.recording;
     end.abort();
-    // Not while the Tab key moves on: the window may be out of focus for a moment after its last element.
+    // The recording cannot ask for outlines: while the Tab key leaves the last element for the first, the
+    // window is out of focus for a moment, and no element has an outline.
     const without_outline = visible.filter(element => {
         element.focus({ focusVisible: true });
         return getComputedStyle(element).outlineStyle === 'none';
