@@ -44,8 +44,7 @@ CREATE TABLE sessions (
 );
 CREATE UNIQUE INDEX sessions_sid_hash ON sessions (sid_hash);
 CREATE INDEX sessions_user_id ON sessions (user_id, id);
--- Expired rows are deleted through such an index. It is on an expression so that PostgreSQL does not use it for a statement that
--- asks for a row that has not expired, as nearly all rows have not.
+-- Expired rows are deleted through such an index (`delete_expired!`).
 CREATE INDEX sessions_expires_at ON sessions ((expires_at + 0));
 
 -- Why sessions ended before their lifetime, for browsers that still have their cookies. A row has no user, and is deleted when the
@@ -130,17 +129,10 @@ CREATE TABLE posts (
     published_at BIGINT,
     deleted_at BIGINT
 );
--- The conditions on `created_at + 0` and `length(title)` always hold. A list repeats the condition of the indexes that
--- have its order, so that the planner never reads all posts of an author through an index of the other order. They are
--- expressions because SQLite would take a comparison of the column itself for the beginning of the page.
-CREATE INDEX posts_status_created_at ON posts (status, created_at, id)
-    WHERE deleted_at IS NULL AND created_at + 0 >= 0;
-CREATE INDEX posts_status_title ON posts (status, title, id)
-    WHERE deleted_at IS NULL AND length(title) >= 0;
-CREATE INDEX posts_status_author_created_at ON posts (status, author_id, created_at, id)
-    WHERE deleted_at IS NULL AND created_at + 0 >= 0;
-CREATE INDEX posts_status_author_title ON posts (status, author_id, title, id)
-    WHERE deleted_at IS NULL AND length(title) >= 0;
+CREATE INDEX posts_status_created_at ON posts (status, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_status_title ON posts (status, title, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_status_author_created_at ON posts (status, author_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX posts_status_author_title ON posts (status, author_id, title, id) WHERE deleted_at IS NULL;
 -- The posts whose text is erased when their author is deleted, until it is.
 CREATE INDEX posts_never_published ON posts (author_id) WHERE published_at IS NULL AND title <> '';
 
@@ -152,10 +144,7 @@ CREATE TABLE comments (
     created_at BIGINT NOT NULL,
     deleted_at BIGINT
 );
--- `author_id >= 0` always holds. Only the list of all authors repeats it, so that the planner never reads the comments
--- of all authors for the list of one.
-CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id)
-    WHERE deleted_at IS NULL AND author_id >= 0;
+CREATE INDEX comments_post_created_at ON comments (post_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX comments_author_post_created_at ON comments (author_id, post_id, created_at, id)
     WHERE deleted_at IS NULL;
 
@@ -226,8 +215,6 @@ CREATE TABLE registration_tokens (
     expires_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX registration_tokens_token_hash ON registration_tokens (token_hash);
--- The list is in this order. The statements that look up a token compare `expires_at + 0` and `uses_left + 0`, for which
--- PostgreSQL can use none of these indexes.
 CREATE INDEX registration_tokens_expires_at ON registration_tokens (expires_at, id);
 CREATE INDEX registration_tokens_usable ON registration_tokens (expires_at, id) WHERE uses_left > 0;
 CREATE INDEX registration_tokens_used_up ON registration_tokens (expires_at, id) WHERE uses_left = 0;
@@ -244,7 +231,7 @@ CREATE TABLE client_documents (
     -- A `data:` URL (RFC 2397).
     logo TEXT
 );
-CREATE INDEX client_documents_fetched_at ON client_documents ((fetched_at + 0));
+CREATE INDEX client_documents_fetched_at ON client_documents (fetched_at);
 
 -- The assertions with which clients authenticated (RFC 7523), each of which is valid once. A row is kept beyond the expiry of the
 -- assertion, because clocks differ.

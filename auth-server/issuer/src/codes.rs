@@ -24,7 +24,7 @@ sql! {
     FIND_USED = "SELECT family_id, client_id, user_id FROM authorization_codes
                  WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
                    AND (dpop_jkt IS NULL OR dpop_jkt = $5) AND used_at IS NOT NULL";
-    PRUNE = delete_expired!("authorization_codes", "code_hash", "expires_at + 0");
+    PRUNE = delete_expired!("authorization_codes", "code_hash");
 }
 
 /// Returns the statements of this module and its parts, with their names.

@@ -44,11 +44,10 @@ macro_rules! columns {
 
 sql! {
     LIST = concat!("SELECT ", columns!(), " FROM passkeys WHERE user_id = $1 ORDER BY id");
-    // Returns the number of passkeys that the user had before. `id + 0` is compared in place of `id`, so that
-    // PostgreSQL finds the passkeys by their user.
+    // Returns the number of passkeys that the user had before.
     INSERT = "INSERT INTO passkeys (user_id, credential_id, credential, name, is_synced, created_at, challenged_at)
               VALUES ($1, $2, $3, $4, $5, $6, $7)
-              RETURNING id, (SELECT COUNT(*) FROM passkeys AS former WHERE former.user_id = $1 AND former.id + 0 < passkeys.id) AS former";
+              RETURNING id, (SELECT COUNT(*) FROM passkeys AS former WHERE former.user_id = $1 AND former.credential_id <> $2) AS former";
     // Reads the table `users` too, which another module owns, so that a sign-in takes one round trip.
     FIND = "SELECT passkeys.id, user_id, credential, challenged_at, epoch, email_key
             FROM passkeys JOIN users ON users.id = user_id WHERE credential_id = $1 AND disabled_at IS NULL";

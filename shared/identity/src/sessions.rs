@@ -23,11 +23,10 @@ use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
 
 sql! {
-    // Returns whether the user has more sessions than the maximum. `id + 0` is compared in place of `id`, so
-    // that PostgreSQL finds the sessions by their user.
+    // Returns whether the user has more sessions than the maximum.
     INSERT = "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-              RETURNING id, EXISTS (SELECT 1 FROM sessions AS former WHERE former.user_id = $2 AND former.id + 0 < sessions.id
+              RETURNING id, EXISTS (SELECT 1 FROM sessions AS former WHERE former.user_id = $2 AND former.sid_hash <> $1
                                     LIMIT 1 OFFSET $9) AS is_beyond";
     RENEW = "UPDATE sessions SET sid_hash = $3, created_at = $4, last_seen_at = $4, expires_at = $5, address = $6, user_agent = $7,
                                  amr = $8
@@ -40,7 +39,7 @@ sql! {
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK_SQLITE, LOCK_POSTGRES = "SELECT id FROM sessions WHERE id = $1 AND expires_at > $2 AND created_at = $3";
     FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
-    PRUNE = delete_expired!("sessions", "id", "expires_at + 0");
+    PRUNE = delete_expired!("sessions", "id");
 }
 
 /// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a

@@ -14,11 +14,10 @@ use storage::{execute, fetch_one, fetch_optional, sql};
 sql! {
     // Each part reads at most `$2` entries of an index.
     COUNT = "WITH drafts AS (SELECT published_at FROM posts
-                 WHERE status = 'draft' AND author_id = $1 AND deleted_at IS NULL AND created_at + 0 >= 0 LIMIT $2)
+                 WHERE status = 'draft' AND author_id = $1 AND deleted_at IS NULL LIMIT $2)
              SELECT (SELECT COUNT(published_at) FROM drafts)
                   + (SELECT COUNT(*) FROM (SELECT 1 FROM posts
-                     WHERE status = 'published' AND author_id = $1 AND deleted_at IS NULL AND created_at + 0 >= 0
-                     LIMIT $2) AS published),
+                     WHERE status = 'published' AND author_id = $1 AND deleted_at IS NULL LIMIT $2) AS published),
                     (SELECT COUNT(*) - COUNT(published_at) FROM drafts),
                     (SELECT COUNT(*) FROM (SELECT 1 FROM comments WHERE author_id = $1 AND deleted_at IS NULL
                      LIMIT $2) AS written),

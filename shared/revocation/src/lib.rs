@@ -27,7 +27,7 @@ sql! {
             ON CONFLICT (kind, subject) DO NOTHING";
     HAS_REVOKED_MANY = "SELECT EXISTS (SELECT 1 FROM revocations WHERE client_id = $1 AND expires_at > $2
                                        LIMIT 1 OFFSET $3)";
-    PRUNE = delete_expired!("revocations", "id", "expires_at + 0");
+    PRUNE = delete_expired!("revocations", "id");
 }
 
 /// The time for which the revocation of all tokens of a user or a client is kept. The access tokens it covers

@@ -57,13 +57,16 @@ const POSTGRES_STATEMENT_TIMEOUT: Duration = Duration::from_millis(2_500);
 /// The settings of the query planner for each PostgreSQL connection: a statement finds the rows of every
 /// table, also of a join, through the most selective index. The planner's own choice is another one where it
 /// expects many rows of a parameter, or where the plan of a prepared statement, which a connection keeps, was
-/// made while the table was small. The connection makes one plan for each statement, whatever its parameters.
+/// made while the table was small. The migrations declare the number of values of the columns by which lists
+/// are selected (`n_distinct`), so that the planner expects few rows of each. A bitmap scan loses the order of
+/// the index. The connection makes one plan for each statement, whatever its parameters.
 /// The compiler (`jit`) takes longer than such a statement.
-pub const POSTGRES_PLANNER_SETTINGS: [(&str, &str); 5] = [
+pub const POSTGRES_READS_BY_INDEX: [(&str, &str); 6] = [
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
+    ("enable_bitmapscan", "off"),
     ("jit", "off"),
 ];
 /// The number of SQLite connections that read.
@@ -251,7 +254,7 @@ impl FromStr for DatabaseUrl {
             let options = PgConnectOptions::from_str(text).map_err(|error| error.to_string())?;
             let options = options
                 .application_name("latchkey")
-                .options(POSTGRES_PLANNER_SETTINGS);
+                .options(POSTGRES_READS_BY_INDEX);
             return Ok(Self(Engine::Postgres(Box::new(options))));
         }
         if !text.starts_with("sqlite:") {

@@ -78,12 +78,12 @@ async fn fetch(
 
 /// Returns the text of the statement. Its parameters are the anchor and the state, as far as there are any.
 fn sql(has_state: bool, slice: PageSlice) -> String {
-    let slice = match has_state {
-        true => slice.of_value("state", &slice.parameter(1)),
-        false => format!("TRUE{} {}", slice.anchor_condition(), slice.order_and_limit()),
+    let state = match has_state {
+        true => format!("state = {}", slice.parameter(1)),
+        false => "TRUE".to_owned(),
     };
-    let columns = columns!();
-    format!("SELECT {columns} FROM signing_keys WHERE {slice}")
+    let (columns, page) = (columns!(), slice.clauses());
+    format!("SELECT {columns} FROM signing_keys WHERE {state}{page}")
 }
 
 /// Returns the names and texts of the list statements.

@@ -25,10 +25,9 @@ use columns;
 sql! {
     INSERT = "INSERT INTO registration_tokens (id, token_hash, uses_left, created_at, expires_at)
               VALUES ($1, $2, $3, $4, $5)";
-    // Here and below, `+ 0` keeps PostgreSQL from the indexes of the list.
-    FIND = "SELECT id FROM registration_tokens WHERE token_hash = $1 AND uses_left + 0 > 0 AND expires_at + 0 > $2";
+    FIND = "SELECT id FROM registration_tokens WHERE token_hash = $1 AND uses_left > 0 AND expires_at > $2";
     CLAIM = "UPDATE registration_tokens SET uses_left = uses_left - 1
-             WHERE token_hash = $1 AND uses_left + 0 > 0 AND expires_at + 0 > $2 RETURNING id";
+             WHERE token_hash = $1 AND uses_left > 0 AND expires_at > $2 RETURNING id";
     LIST = concat!(
         "SELECT ", columns!(), " FROM registration_tokens WHERE expires_at > $1 ORDER BY expires_at, id LIMIT 1000");
     DELETE = "DELETE FROM registration_tokens WHERE id = $1";

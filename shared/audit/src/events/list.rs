@@ -155,31 +155,20 @@ fn later(order: Order, one: Cursor, other: Cursor) -> Cursor {
 }
 
 /// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if
-/// there is one, the values of the columns, and the end of the period, if it has one. Only the condition on
-/// the first column can use an index. PostgreSQL expects that half of the rows fulfil each other one, so that
-/// it reads them in order and stops.
+/// there is one, the values of the columns, and the end of the period, if it has one. Only the first column,
+/// whose value selects the fewest events, is compared in a form that can use an index.
 fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
+    let conditions = columns.iter().zip(1..).map(|(column, n)| {
+        let value = slice.parameter(n);
+        match n {
+            1 => format!(" AND {column} = {value}"),
+            _ => format!(" AND ({column} = {value}) IS TRUE"),
+        }
+    });
+    let conditions: String = conditions.collect();
     let end = has_end.then(|| slice.parameter(columns.len() + 1));
-    let (indexed, others) = match columns {
-        [] => {
-            let end = end.map(|end| slice.end_condition(&end)).unwrap_or_default();
-            let (after, order) = (slice.anchor_condition(), slice.order_and_limit());
-            (format!("TRUE{after}{end} {order}"), columns)
-        }
-        [first, others @ ..] => {
-            let value = slice.parameter(1);
-            (slice.of_value_within(first, &value, end.as_deref()), others)
-        }
-    };
-    let others = others
-        .iter()
-        .zip(2..)
-        .map(|(column, n)| (column, slice.parameter(n)));
-    let others: String = others
-        .map(|(column, value)| format!("CASE WHEN {column} = {value} THEN TRUE ELSE FALSE END AND "))
-        .collect();
-    let selected = columns!();
-    format!("SELECT {selected} FROM security_events WHERE {others}{indexed}")
+    let (selected, page) = (columns!(), slice.clauses_until(end.as_deref()));
+    format!("SELECT {selected} FROM security_events WHERE TRUE{conditions}{page}")
 }
 
 /// Returns the names and texts of the list statements with conditions on up to two columns. Those on further

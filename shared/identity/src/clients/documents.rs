@@ -10,9 +10,9 @@ sql! {
     PRUNE = "
         DELETE FROM clients WHERE id IN (
             SELECT document.client_id FROM client_documents AS document JOIN clients ON clients.id = document.client_id
-            WHERE document.fetched_at + 0 <= $1 AND clients.disabled_at IS NULL
+            WHERE document.fetched_at <= $1 AND clients.disabled_at IS NULL
               AND NOT EXISTS (SELECT 1 FROM consents WHERE consents.client_id = document.client_id)
-            ORDER BY document.fetched_at + 0 LIMIT $2)";
+            ORDER BY document.fetched_at LIMIT $2)";
 }
 
 /// Deletes the clients with documents that were last fetched at `time` or before and that no user has

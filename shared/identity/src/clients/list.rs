@@ -107,8 +107,8 @@ impl ListStatement {
             Some(true) => " AND disabled_at IS NOT NULL",
             Some(false) => " AND disabled_at IS NULL",
         };
-        let (columns, after, end) = (columns!(), slice.anchor_condition(), slice.order_and_limit());
-        format!("SELECT {columns} FROM clients WHERE {first_party}{disabled}{kind}{after} {end}")
+        let (columns, page) = (columns!(), slice.clauses());
+        format!("SELECT {columns} FROM clients WHERE {first_party}{disabled}{kind}{page}")
     }
 }
 

@@ -12,12 +12,11 @@ sql! {
     NEWEST = concat!(
         "SELECT ", columns!(), " FROM clients WHERE unused_until IS NOT NULL ORDER BY unused_until DESC LIMIT 1000");
     COUNT = "SELECT COUNT(*) FROM clients WHERE unused_until IS NOT NULL";
-    // The condition is repeated, because a client may be used while the statement waits for its row. In this
-    // form it uses no index.
+    // The condition is repeated, because a client may be used while the statement waits for its row.
     PRUNE = "DELETE FROM clients
              WHERE id IN (SELECT id FROM clients WHERE unused_until <= $1 AND disabled_at IS NULL
                           ORDER BY unused_until LIMIT $2)
-               AND unused_until + 0 <= $1";
+               AND unused_until <= $1";
 }
 
 /// Records that a client gets its first code or token, so that it does not expire any more. No statement for

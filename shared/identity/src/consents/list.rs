@@ -165,18 +165,17 @@ impl ListStatement {
     /// Returns the text. Its parameters are the anchor, the user and the client, as far as there are any.
     fn sql(self) -> String {
         let slice = self.slice;
-        let of_user = match self.is_of_user {
-            true => format!("consents.user_id = {} AND ", slice.parameter(1)),
-            false => String::new(),
-        };
-        let client = slice.parameter(1 + usize::from(self.is_of_user));
-        let slice = match self.is_of_client {
-            true => slice.of_value("consents.client_id", &client),
-            false => format!("TRUE{} {}", slice.anchor_condition(), slice.order_and_limit()),
+        let (first, second) = (slice.parameter(1), slice.parameter(2));
+        let filter = match (self.is_of_user, self.is_of_client) {
+            (false, false) => "TRUE".to_owned(),
+            (true, false) => format!("consents.user_id = {first}"),
+            (false, true) => format!("consents.client_id = {first}"),
+            (true, true) => format!("consents.user_id = {first} AND consents.client_id = {second}"),
         };
         format!(
-            "SELECT consents.id, consents.user_id, consents.client_id, {} WHERE {of_user}{slice}",
-            access!()
+            "SELECT consents.id, consents.user_id, consents.client_id, {} WHERE {filter}{}",
+            access!(),
+            slice.clauses()
         )
     }
 }

@@ -70,11 +70,10 @@ sql! {
                 SELECT CASE WHEN expires_at > $2 THEN 'unused' ELSE 'expired' END,
                        CASE WHEN expires_at > $2 THEN last_seen_at ELSE expires_at END
                 FROM sessions WHERE sid_hash = $1";
-    PRUNE = delete_expired!("ended_sessions", "sid_hash", "expires_at + 0");
+    PRUNE = delete_expired!("ended_sessions", "sid_hash");
     DELETE = "DELETE FROM sessions WHERE id = $1";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
-    // `id + 0` is compared in place of `id`, so that PostgreSQL finds the sessions by their user.
-    OTHERS = "SELECT id FROM sessions WHERE user_id = $1 AND id + 0 <> $2
+    OTHERS = "SELECT id FROM sessions WHERE user_id = $1 AND id <> $2
               ORDER BY last_seen_at DESC, id DESC LIMIT 1000000 OFFSET $3";
 }
 

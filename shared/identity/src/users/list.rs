@@ -6,7 +6,7 @@ use foundation::email::Email;
 use foundation::list_query::{Order, PageRequest, Query};
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Engine, Error, Value};
+use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
 use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use utoipa::IntoParams;
@@ -41,7 +41,6 @@ struct ListStatement {
     has_role: bool,
     disabled: Option<bool>,
     slice: PageSlice,
-    engine: Engine<(), ()>,
 }
 
 impl ListQuery {
@@ -96,7 +95,6 @@ async fn fetch(
         has_role: query.role.is_some(),
         disabled: query.disabled,
         slice,
-        engine: db.engine(),
     };
     let values = [
         after.map(Value::from),
@@ -111,30 +109,25 @@ impl ListStatement {
     /// Returns the text. Its parameters are the anchor, the role and the key of the address, as far as there
     /// are any.
     fn sql(self) -> String {
-        let (has_email, has_role, slice) = (self.has_email, self.has_role, self.slice);
+        let slice = self.slice;
         let disabled = match self.disabled {
             None => "",
             Some(true) => " AND disabled_at IS NOT NULL",
             Some(false) => " AND disabled_at IS NULL",
         };
-        // At most one user has the address, which an index finds.
-        let role = slice.parameter(1);
-        let conditions = match (has_email, has_role) {
-            (true, true) => format!(" AND email_key = {} AND role || '' = {role}", slice.parameter(2)),
-            (true, false) => format!(" AND email_key = {}", slice.parameter(1)),
-            (false, _) => String::new(),
+        let role = match self.has_role {
+            true => format!(" AND role = {}", slice.parameter(1)),
+            false => String::new(),
         };
-        let slice = match has_role && !has_email {
-            true => {
-                let of_role = self
-                    .engine
-                    .choose(slice.of_equal("role", &role), slice.of_value("role", &role));
-                format!(" AND {of_role}")
-            }
-            false => format!("{} {}", slice.anchor_condition(), slice.order_and_limit()),
+        let email = match self.has_email {
+            true => format!(
+                " AND email_key = {}",
+                slice.parameter(1 + usize::from(self.has_role))
+            ),
+            false => String::new(),
         };
-        let columns = columns!();
-        format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{conditions}{slice}")
+        let (columns, page) = (columns!(), slice.clauses());
+        format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{role}{email}{page}")
     }
 }
 
@@ -148,18 +141,12 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     });
     let lists = filters.flat_map(|((has_email, has_role), disabled)| {
         let slices = PageSlice::all(KEY).into_iter();
-        slices.flat_map(move |slice| {
-            [Engine::Sqlite(()), Engine::Postgres(())].map(|engine| ListStatement {
-                has_email,
-                has_role,
-                disabled,
-                slice,
-                engine,
-            })
+        slices.map(move |slice| ListStatement {
+            has_email,
+            has_role,
+            disabled,
+            slice,
         })
     });
-    lists.map(|list| {
-        let engine = list.engine.choose("_SQLITE", "_POSTGRES");
-        (format!("{}::{list:?}{engine}", module_path!()), list.sql())
-    })
+    lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()))
 }

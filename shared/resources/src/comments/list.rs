@@ -77,13 +77,12 @@ async fn fetch(
 impl ListStatement {
     fn sql(self) -> String {
         let (columns, post) = (columns!(), self.slice.parameter(1));
-        // Each list has an index of its own; this condition is that of the index for all authors.
-        let condition = match self.is_by_author {
-            true => format!("author_id = {}", self.slice.parameter(2)),
-            false => "author_id >= 0".to_owned(),
+        let author = match self.is_by_author {
+            true => format!(" AND author_id = {}", self.slice.parameter(2)),
+            false => String::new(),
         };
-        let on_post = self.slice.of_value("post_id", &post);
-        format!("SELECT {columns} FROM comments WHERE deleted_at IS NULL AND {condition} AND {on_post}")
+        let page = self.slice.clauses();
+        format!("SELECT {columns} FROM comments WHERE deleted_at IS NULL AND post_id = {post}{author}{page}")
     }
 }
 

@@ -34,9 +34,8 @@ async fn fetch(
 }
 
 fn sql(slice: PageSlice) -> String {
-    let user = slice.parameter(1);
-    let of_user = slice.of_value("user_id", &user);
-    format!("SELECT {} FROM payments WHERE {of_user}", columns!())
+    let (columns, user, page) = (columns!(), slice.parameter(1), slice.clauses());
+    format!("SELECT {columns} FROM payments WHERE user_id = {user}{page}")
 }
 
 /// Returns the names and texts of the list statements.

@@ -46,7 +46,6 @@ enum Anchor {
 #[derive(Clone, Copy, Debug)]
 struct ListStatement {
     filter: Filter,
-    sort: Sort,
     slice: PageSlice,
 }
 
@@ -62,11 +61,10 @@ pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<P
     let Some(filter) = Filter::new(viewer, query) else {
         return Ok(Page::empty());
     };
-    let (sort, anchor) = (query.sort(), anchor(db, viewer, query).await?);
-    let statement = |slice| ListStatement { filter, sort, slice };
-    let sorting = Sorting::by(sort.columns(), query.order());
+    let anchor = anchor(db, viewer, query).await?;
+    let sorting = Sorting::by(query.sort().columns(), query.order());
     paging::read_page(query.page.direction, sorting, anchor, |slice, anchor| {
-        fetch(db, statement(slice), anchor)
+        fetch(db, ListStatement { filter, slice }, anchor)
     })
     .await
 }
@@ -76,7 +74,6 @@ pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<P
 pub async fn of_author(db: &Db, author_id: i64, (created_at, id): (i64, i64)) -> Result<Vec<Post>, Error> {
     let statement = ListStatement {
         filter: Filter::ByAuthor(author_id),
-        sort: Sort::CreatedAt,
         slice: PageSlice::of(Sorting::by(Sort::CreatedAt.columns(), Order::Ascending), true),
     };
     let anchor = Anchor::CreatedAt(Timestamp::from_micros(created_at), id);
@@ -174,20 +171,12 @@ impl ListStatement {
 
     /// Returns the statement that selects this slice of a part.
     fn select(self, Part { status, is_by_author }: Part) -> String {
-        let slice = if is_by_author {
-            let author = self.slice.parameter(1);
-            format!("AND {}", self.slice.of_value("author_id", &author))
-        } else {
-            let after = self.slice.anchor_condition();
-            format!("{after} {}", self.slice.order_and_limit())
+        let author = match is_by_author {
+            true => format!(" AND author_id = {}", self.slice.parameter(1)),
+            false => String::new(),
         };
-        let (columns, status) = (columns!(), status.as_str());
-        // The condition of the indexes that have this order.
-        let in_index = match self.sort {
-            Sort::CreatedAt => "deleted_at IS NULL AND created_at + 0 >= 0",
-            Sort::Title => "deleted_at IS NULL AND length(title) >= 0",
-        };
-        format!("SELECT {columns} FROM posts WHERE {in_index} AND status = '{status}' {slice}")
+        let (columns, status, page) = (columns!(), status.as_str(), self.slice.clauses());
+        format!("SELECT {columns} FROM posts WHERE deleted_at IS NULL AND status = '{status}'{author}{page}")
     }
 }
 
@@ -203,10 +192,10 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
         Filter::PublishedOrByAuthor(1),
     ];
     let lists = filters.into_iter().flat_map(|filter| {
-        let sorts = Sort::ALL
+        let slices = Sort::ALL
             .into_iter()
-            .flat_map(|sort| PageSlice::all(sort.columns()).map(|slice| (sort, slice)));
-        sorts.map(move |(sort, slice)| ListStatement { filter, sort, slice })
+            .flat_map(|sort| PageSlice::all(sort.columns()));
+        slices.map(move |slice| ListStatement { filter, slice })
     });
     lists.map(|statement| (format!("{}::{statement:?}", module_path!()), statement.sql()))
 }

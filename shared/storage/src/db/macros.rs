@@ -25,11 +25,21 @@ macro_rules! sql {
     };
 }
 
-/// `delete_expired!("table", "key", "time")` is the text of a statement for
-/// [`Db::prune`](crate::db::Db::prune): it deletes up to `$2` rows of the table whose `time` is at most `$1`,
-/// the oldest first. `key` is the primary key, and `time` a column or an expression with an index.
+/// `delete_expired!("table", "key")` is the text of a statement for [`Db::prune`](crate::db::Db::prune): it
+/// deletes up to `$2` rows of the table whose `expires_at` is at most `$1`, the oldest first. `key` is the
+/// primary key.
+///
+/// The index for it is on the expression `expires_at + 0`, so that no other statement can use it. Most of them
+/// have the condition `expires_at > now`, and in a table of one or two rows PostgreSQL might plan to find the
+/// rows by it.
+///
+/// `delete_expired!("table", "key", "time")` compares `time` in place of this expression: a column with an
+/// index.
 #[macro_export]
 macro_rules! delete_expired {
+    ($table:literal, $key:literal) => {
+        $crate::delete_expired!($table, $key, "expires_at + 0")
+    };
     ($table:literal, $key:literal, $time:literal) => {
         concat!(
             "DELETE FROM ",

@@ -64,58 +64,6 @@ impl PageSlice {
         Self { limit, ..self }
     }
 
-    /// Returns the conditions and the `ORDER BY` and `LIMIT` clauses that read this slice of the rows in
-    /// whose `column` is `value`. The last column of the key is an id. An index has the column and the
-    /// columns of the key in this order, perhaps after columns for which the statement has other conditions.
-    ///
-    /// The condition on the column is a range. For an equality with a parameter, PostgreSQL expects the rows
-    /// of an average user. If these are fewer than a page, it reads all rows of the user and sorts them, or
-    /// it reads the rows of all users in the order of another index, although some user may have 100,000
-    /// rows. For the comparison of rows it expects a third of the table, and no index without the column has
-    /// the order.
-    pub fn of_value(self, column: &str, value: &str) -> String {
-        self.of_value_within(column, value, None)
-    }
-
-    /// Returns the same for a slice that ends at a value of the first column of the key, whose placeholder is
-    /// `end`. In ascending order the slice is without the rows with this value, in descending order with
-    /// them.
-    ///
-    /// PostgreSQL reads no row beyond the end, but the index entries of the value: of a comparison of rows,
-    /// only the first column ends a scan.
-    pub fn of_value_within(self, column: &str, value: &str, end: Option<&str>) -> String {
-        let (after, until, outermost_id) = match self.sorting.order {
-            Order::Ascending => (">", "<=", 0),
-            Order::Descending => ("<", ">=", i64::MAX),
-        };
-        let Sorting { key, order } = self.sorting;
-        let begin = fmt::from_fn(|f| match self.is_anchored {
-            true => write!(
-                f,
-                "({column}, {}) {after} ({value}, {})",
-                self.columns(),
-                self.anchor()
-            ),
-            false => {
-                let id = key.last().copied().unwrap_or_default();
-                write!(f, "({column}, {id}) {after} ({value}, {outermost_id})")
-            }
-        });
-        let last = fmt::from_fn(|f| match end {
-            None => write!(f, "{column} {until} {value}"),
-            Some(end) => {
-                let comparison = self.end_comparison();
-                write!(f, "({column}, {}) {comparison} ({value}, {end})", key[0])?;
-                // SQLite uses an index that leaves out NULL only if the statement has this condition.
-                write!(f, " AND {column} IS NOT NULL")
-            }
-        });
-        text(format_args!(
-            "{begin} AND {last} ORDER BY {column} {order}, {}",
-            self.end()
-        ))
-    }
-
     /// Returns the slice that begins after an anchor.
     #[must_use]
     pub const fn anchored(self) -> Self {
@@ -130,49 +78,38 @@ impl PageSlice {
         self.sorting.order
     }
 
-    /// Returns ` AND` and the SQL condition of a slice that ends like that of [`PageSlice::of_value_within`].
-    pub fn end_condition(self, end: &str) -> String {
-        text(format_args!(
-            " AND {} {} {end}",
-            self.sorting.key[0],
-            self.end_comparison()
-        ))
+    /// Returns the end of a statement that reads this slice: ` AND` and the condition that an item comes after
+    /// the anchor, if there is one, and the `ORDER BY` and `LIMIT` clauses. An index has the columns that the
+    /// statement compares before, and then those of the key.
+    pub fn clauses(self) -> String {
+        self.clauses_until(None)
     }
 
-    const fn end_comparison(self) -> &'static str {
-        match self.sorting.order {
-            Order::Ascending => "<",
-            Order::Descending => ">=",
-        }
-    }
-
-    /// Returns the same by an equality: for a column of which no value has many rows, and for SQLite if the
-    /// key is the row id, which a comparison of rows does not look up in an index.
-    pub fn of_equal(self, column: &str, value: &str) -> String {
-        let (after, end) = (self.anchor_condition(), self.order_and_limit());
-        format!("{column} = {value}{after} {end}")
-    }
-
-    /// Returns ` AND` and the SQL condition that an item comes after the anchor, or an empty string if there
-    /// is no anchor.
-    pub fn anchor_condition(self) -> String {
-        let comparison = match self.sorting.order {
-            Order::Ascending => '>',
-            Order::Descending => '<',
+    /// Returns the same for a slice that ends at a value of the first column of the key, whose placeholder is
+    /// `end`. In ascending order the slice is without the rows with this value, in descending order with
+    /// them.
+    pub fn clauses_until(self, end: Option<&str>) -> String {
+        let Sorting { key, order } = self.sorting;
+        let (after, until) = match order {
+            Order::Ascending => (">", "<"),
+            Order::Descending => ("<", ">="),
         };
-        match self.is_anchored {
-            true => text(format_args!(
-                " AND ({}) {comparison} ({})",
-                self.columns(),
-                self.anchor()
-            )),
-            false => String::new(),
-        }
+        let begin = fmt::from_fn(|f| match self.is_anchored {
+            true => write!(f, " AND ({}) {after} ({})", self.columns(), self.anchor()),
+            false => Ok(()),
+        });
+        let end = fmt::from_fn(|f| match end {
+            Some(end) => write!(f, " AND {} {until} {end}", key[0]),
+            None => Ok(()),
+        });
+        text(format_args!("{begin}{end} {}", self.order_and_limit()))
     }
 
-    /// Returns the `ORDER BY` and `LIMIT` clauses.
-    pub fn order_and_limit(self) -> String {
-        text(format_args!("ORDER BY {}", self.end()))
+    /// Displays the `ORDER BY` and `LIMIT` clauses.
+    pub fn order_and_limit(self) -> impl Display {
+        let Sorting { key, order } = self.sorting;
+        let columns = separated(key.len(), move |n, f| write!(f, "{} {order}", key[n]));
+        fmt::from_fn(move |f| write!(f, "ORDER BY {columns} LIMIT {}", self.limit))
     }
 
     /// Returns the placeholder of the statement's `n`th parameter after those of the anchor, counted from 1.
@@ -194,13 +131,6 @@ impl PageSlice {
     /// Displays the placeholders of the anchor.
     fn anchor(self) -> impl Display {
         separated(self.sorting.key.len(), |n, f| write!(f, "${}", n + 1))
-    }
-
-    /// Displays the columns of the key with the order, and the `LIMIT` clause.
-    fn end(self) -> impl Display {
-        let Sorting { key, order } = self.sorting;
-        let columns = separated(key.len(), move |n, f| write!(f, "{} {order}", key[n]));
-        fmt::from_fn(move |f| write!(f, "{columns} LIMIT {}", self.limit))
     }
 }
 

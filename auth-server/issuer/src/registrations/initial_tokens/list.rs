@@ -115,11 +115,8 @@ fn sql(used_up: Option<bool>, slice: PageSlice) -> String {
         Some(true) => " AND uses_left = 0",
         Some(false) => " AND uses_left > 0",
     };
-    let (columns, now) = (columns!(), slice.parameter(1));
-    let (after, end) = (slice.anchor_condition(), slice.order_and_limit());
-    // `+ 0`, because PostgreSQL would begin to read at the time, and not at the anchor. Expired tokens are
-    // deleted soon.
-    format!("SELECT {columns} FROM registration_tokens WHERE expires_at + 0 > {now}{used_up}{after} {end}")
+    let (columns, now, page) = (columns!(), slice.parameter(1), slice.clauses());
+    format!("SELECT {columns} FROM registration_tokens WHERE expires_at > {now}{used_up}{page}")
 }
 
 /// Returns the names and texts of the list statements.
