@@ -20,6 +20,12 @@ pub struct Figures {
     pub total: Values,
     /// The periods, the oldest first.
     pub periods: Vec<Period>,
+    /// The end of the last period.
+    #[serde(skip)]
+    pub end: Timestamp,
+    /// The seconds for which the key that signs now has signed; `None` if none does.
+    #[serde(skip)]
+    pub key_age: Option<u64>,
     /// Whether nothing was counted.
     #[serde(skip)]
     pub is_empty: bool,
@@ -93,8 +99,9 @@ pub struct Durations {
 }
 
 impl Figures {
-    fn of(window: Window, series: &Series, keys: &[Key]) -> Self {
+    fn of(window: Window, series: &Series, keys: &[Key], now: Timestamp) -> Self {
         let mut total = Counts::default();
+        let key_age = |at| signed_for(keys, at).map(|age| age.as_secs());
         let mut begin = series.begin;
         let mut periods = Vec::with_capacity(series.periods.len());
         for counts in &series.periods {
@@ -102,7 +109,7 @@ impl Figures {
             periods.push(Period {
                 at: begin,
                 values: Values::of(counts),
-                key_age: signed_for(keys, end).map(|age| age.as_secs()),
+                key_age: key_age(end),
             });
             total.add(counts);
             begin = end;
@@ -112,6 +119,8 @@ impl Figures {
             step: window.step().as_secs(),
             total: Values::of(&total),
             periods,
+            end: begin,
+            key_age: key_age(now),
             is_empty: total.is_empty(),
         }
     }
@@ -154,5 +163,34 @@ impl Durations {
 pub async fn read(db: &Db, window: Window, now: Timestamp) -> Result<Figures, Error> {
     let series = figures::read(db, window, now).await?;
     let keys = list::page(db, &ListQuery::parse("")).await?.items;
-    Ok(Figures::of(window, &series, &keys))
+    Ok(Figures::of(window, &series, &keys, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::State;
+    use foundation::duration;
+    use std::time::Duration;
+
+    #[test]
+    fn a_window_is_as_long_as_its_periods_and_a_new_key_has_an_age() {
+        let now = Timestamp::from_micros(1_000_000_000);
+        let mut key = Key::example(State::Active);
+        key.activated_at = Some(now.before(Duration::from_secs(20)));
+        for (window, words) in [
+            (Window::Hour, "1 hour"),
+            (Window::Day, "24 hours"),
+            (Window::Week, "7 days"),
+        ] {
+            let series = Series {
+                begin: Timestamp::from_micros(0),
+                periods: vec![Counts::default(); usize::from(window.periods())],
+            };
+            let figures = Figures::of(window, &series, std::slice::from_ref(&key), now);
+            let length = figures.end.since(figures.periods[0].at);
+            assert_eq!(duration::in_words(length), words);
+            assert_eq!(figures.key_age, Some(20));
+        }
+    }
 }

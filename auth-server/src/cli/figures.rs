@@ -48,8 +48,9 @@ fn lines(figures: &Figures) -> Vec<String> {
     let counts = counts.map(|(name, count)| format!("{name}  {count}"));
     let lag = describe("until a revocation takes effect", &total.revocation_lag);
     let wait = describe("until a password is hashed", &total.hashing_wait);
-    let age = figures.periods.last().and_then(|period| period.key_age);
-    let age = age.map(|seconds| format!("age of the signing key  {seconds} s"));
+    let age = figures
+        .key_age
+        .map(|seconds| format!("age of the signing key  {seconds} s"));
     counts.into_iter().chain([lag, wait]).chain(age).collect()
 }
 

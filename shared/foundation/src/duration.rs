@@ -56,10 +56,11 @@ pub enum Unit {
 }
 
 /// Rounds a duration up to a whole number of seconds below a minute, of minutes below two hours, of hours
-/// below two days, otherwise of days. The number is at least 1.
+/// below two days, otherwise of days. The number is at least 1, and 60 minutes are an hour.
 pub fn rounded(length: Duration) -> (u64, Unit) {
     match length.as_secs() {
         seconds if seconds < 60 => (seconds.max(1), Unit::Second),
+        3_541..=3_600 => (1, Unit::Hour),
         seconds if seconds < 7_200 => (seconds.div_ceil(60), Unit::Minute),
         seconds if seconds < 172_800 => (seconds.div_ceil(3_600), Unit::Hour),
         seconds => (seconds.div_ceil(86_400), Unit::Day),
@@ -89,6 +90,23 @@ mod tests {
             if let Ok(length) = parse_duration(&text) {
                 prop_assert!((1..=315_360_000).contains(&length.as_secs()));
             }
+        }
+    }
+
+    #[test]
+    fn durations_are_rounded_up_to_the_words_that_people_use() {
+        for (seconds, words) in [
+            (0, "1 second"),
+            (59, "59 seconds"),
+            (61, "2 minutes"),
+            (3_540, "59 minutes"),
+            (3_541, "1 hour"),
+            (3_600, "1 hour"),
+            (3_601, "61 minutes"),
+            (86_400, "24 hours"),
+            (7 * 86_400, "7 days"),
+        ] {
+            assert_eq!(in_words(Duration::from_secs(seconds)), words, "{seconds}");
         }
     }
 

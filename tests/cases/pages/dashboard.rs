@@ -87,6 +87,7 @@ async fn every_issuer_shows_what_all_processes_counted(shape: Shape) {
         "Refresh token : 1 most recently, 1 in all",
         "Alerts : 1 most recently, 1 in all",
         "The key has signed for",
+        "1 hour ago now",
         "figures show --window hour",
     ] {
         expect_words(&page, 200, words);
@@ -108,7 +109,8 @@ async fn every_issuer_shows_what_all_processes_counted(shape: Shape) {
         .find(|link| link.query() == Some("window=week"))
         .unwrap();
     let week = browser.open(week.as_str()).await;
-    expect_words(&week, 200, "Each point of a line stands for 60 minutes .");
+    expect_words(&week, 200, "Each point of a line stands for 1 hour .");
+    expect_words(&week, 200, "7 days ago now");
     let printed = world.cli(&["figures", "show", "--window", "day", "--json"], "");
     assert_eq!(printed["total"]["sign_ins"], 1, "{printed}");
 }

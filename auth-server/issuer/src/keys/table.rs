@@ -119,7 +119,7 @@ pub struct Key {
 impl Key {
     /// Returns a key in this state without a life.
     #[cfg(test)]
-    pub(super) fn example(state: State) -> Self {
+    pub(crate) fn example(state: State) -> Self {
         Self {
             kid: "example".to_owned(),
             state,

@@ -28,6 +28,5 @@ pub(crate) async fn show(
     Ok(pages::dashboard(&pages::DashboardPage {
         figures: &figures,
         url: &app.policy.url(paths::ADMIN),
-        now: context.now,
     }))
 }

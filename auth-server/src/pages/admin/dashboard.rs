@@ -16,7 +16,6 @@ pub(crate) struct DashboardPage<'a> {
     pub(crate) figures: &'a Figures,
     /// The URL of the page.
     pub(crate) url: &'a str,
-    pub(crate) now: Timestamp,
 }
 
 #[derive(Template)]
@@ -27,7 +26,8 @@ struct DashboardTemplate {
     step: Text<'static>,
     plots: Vec<Plot>,
     in_terminal: InTerminal,
-    now: Timestamp,
+    /// The end of the window, so that the left edge of a plot names the whole length of the window.
+    until: Timestamp,
 }
 
 /// A line before its plot has a scale, which is that of all its lines.
@@ -56,7 +56,7 @@ pub(crate) fn dashboard(page: &DashboardPage<'_>) -> Response {
             &format!("figures show --window {chosen}"),
             &quoted(&format!("{}?window={chosen}", page.url)),
         ),
-        now: page.now,
+        until: figures.end,
     };
     render(&text::of("dashboard").plain(), &template)
 }
@@ -192,7 +192,7 @@ fn percentile(
 /// Returns the line of the age of the signing key.
 fn key_age(figures: &Figures) -> Undrawn {
     let values: Vec<_> = figures.periods.iter().map(|period| period.key_age).collect();
-    let label = match values.last().copied().flatten() {
+    let label = match figures.key_age {
         Some(seconds) => text::of("figures-key").with("age", age(seconds)),
         None => text::of("figures-no-key"),
     };
