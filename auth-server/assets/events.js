@@ -8,6 +8,8 @@ const MAX_ROWS = 200;
 // A page that nobody looks at must not keep the session of its administrator in use.
 const FOLLOWED_FOR = 30 * 60 * 1000;
 const labels = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
+// The filter has the words for every name.
+const words = new Map([...document.querySelectorAll("#name option")].map(({ value, label }) => [value, label]));
 // A stream that connects again may send an event twice.
 const shown = new Set();
 let source;
@@ -33,11 +35,12 @@ function cell(column, parameter, value) {
 
 function row(event) {
   const made = element("tr", "", { role: "row" });
-  const heading = element("th", "", { scope: "row", role: "rowheader", abbr: event.name });
-  heading.append(element("code", event.name));
+  const what = words.get(event.name) ?? event.name;
+  const heading = element("th", what, { scope: "row", role: "rowheader", abbr: what });
   if (event.count > 1) heading.append(" ", element("span", `× ${event.count}`, { class: "tag" }));
   if (event.outcome === "failure") heading.append(" ", element("span", box.dataset.failure, { class: "tag failure" }));
-  const hint = element("p", event.detail === null ? "" : `${event.detail} · `, { class: "hint" });
+  const hint = element("p", "", { class: "hint" });
+  hint.append(element("code", event.name), " · ", event.detail === null ? "" : `${event.detail} · `);
   hint.append(link("trace_id", event.traceId));
   heading.append(hint);
   const at = new Date(event.at);

@@ -12,10 +12,11 @@ pub(crate) use two_step::{recovery_codes, two_step_enrollment, two_step_off, two
 use super::overview::Overview;
 use super::part::{Part, Parts};
 use super::session_item::SessionItem;
-use super::{FormState, render, text};
+use super::{FormState, event_words, render, text};
 use crate::paths;
 use askama::Template;
-use audit::events::list::SecurityEvent;
+use audit::events::EventName;
+use audit::events::list::{Outcome, SecurityEvent};
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use identity::consents::ConnectedApp;
@@ -86,7 +87,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
     let session = |own: &OwnSession| SessionItem::new(&own.session, own.current);
     let events = events.iter().filter_map(|event| {
         Some(EventItem {
-            what: event_in_words(event)?,
+            what: for_its_user(event)?,
             at: event.at,
             address: event.address.as_deref(),
         })
@@ -129,41 +130,16 @@ fn app_item(app: &ConnectedApp) -> AppItem<'_> {
 
 /// Returns an event in words; `None` if it says nothing to users. An app that gets access again is none:
 /// silent renewals would displace all other events.
-fn event_in_words(event: &SecurityEvent) -> Option<String> {
-    let text = match event.name.as_str() {
-        "authn_login_success" if event.detail.as_deref() == Some("passkey") => {
-            text::of("event-signed-in-passkey")
-        }
-        "authn_login_success" => text::of("event-signed-in"),
-        "authn_login_fail" => text::of("event-sign-in-failed"),
-        "authn_login_lock" | "authn_mfa_lock" => text::of("event-locked"),
-        "authn_logout" => text::of("event-signed-out"),
-        "authn_session_revoked" => text::of("event-session-ended"),
-        "authn_password_change" => text::of("event-password-changed"),
-        "authn_password_reset_request" => text::of("event-reset-requested"),
-        "authn_password_reset" => text::of("event-password-reset"),
-        "authn_mfa_enabled" => text::of("event-two-step-on"),
-        "authn_mfa_disabled" => text::of("event-two-step-off"),
-        "authn_recovery_code_used" => text::of("event-recovery-code"),
-        "authn_passkey_added" => text::of("event-passkey-added"),
-        "authn_password_removed" => text::of("event-password-removed"),
-        "authn_passkey_removed" => text::of("event-passkey-removed"),
-        "authn_login_unlock" => text::of("event-unlocked"),
-        "privilege_permissions_changed" => text::of("event-role-changed"),
-        "authn_email_verification_request" => text::of("event-confirmation-requested"),
-        "authn_email_verified" => text::of("event-email-confirmed"),
-        "authn_email_change_request" => text::of("event-email-change-requested"),
-        "authn_email_change" => text::of("event-email-changed"),
-        "user_created" => text::of("event-account-created"),
-        "user_disabled" => text::of("event-account-disabled"),
-        "user_enabled" => text::of("event-account-enabled"),
-        "authz_consent" if event.outcome == "failure" => text::of("event-app-denied"),
-        "authz_consent_revoked" => text::of("event-app-disconnected"),
-        "authn_code_reuse" | "authn_token_reuse" => text::of("event-reuse"),
-        "authn_token_revoked" => text::of("event-tokens-revoked"),
-        _ => return None,
+fn for_its_user(event: &SecurityEvent) -> Option<String> {
+    let says_nothing = match EventName::named(&event.name)? {
+        EventName::Consent => event.outcome == Outcome::Success.as_str(),
+        EventName::AuthorizationFail | EventName::CsrfFail | EventName::IdempotencyConflict => true,
+        _ => false,
     };
-    let what = text.plain();
+    if says_nothing {
+        return None;
+    }
+    let what = event_words::in_words(event);
     Some(match u64::try_from(event.count) {
         Ok(count @ 2..) => text::of("event-repeated")
             .with("what", what)

@@ -26,6 +26,7 @@ pub(crate) use user::{UserPage, initial_password, user};
 pub(crate) use user_change::UserChange;
 pub(crate) use users::{UsersPage, users};
 
+use crate::pages::event_words;
 use crate::pages::text::{self, Text};
 use crate::paths;
 use audit::events::list::{Outcome, SecurityEvent};
@@ -77,6 +78,8 @@ pub(super) struct ChangeItem {
 
 /// An event in the history of a user or an app.
 pub(super) struct EventItem<'a> {
+    /// The event in words.
+    pub(super) what: String,
     pub(super) name: &'a str,
     pub(super) has_failed: bool,
     /// The number of events, if it is more than one.
@@ -96,6 +99,7 @@ fn event_items(events: &[SecurityEvent]) -> Vec<EventItem<'_>> {
 impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
     fn from(event: &'a SecurityEvent) -> Self {
         Self {
+            what: event_words::in_words(event),
             name: &event.name,
             has_failed: event.outcome == Outcome::Failure.as_str(),
             count: u64::try_from(event.count).ok().filter(|count| *count > 1),

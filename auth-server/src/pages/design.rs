@@ -140,6 +140,7 @@ fn changes() -> [ChangeItem; 2] {
 /// Returns an event that failed several times, the last time at the time `at`.
 fn event(at: Timestamp) -> EventItem<'static> {
     EventItem {
+        what: text::of("event-sign-in-failed").plain(),
         name: "authn_login_fail",
         has_failed: true,
         count: Some(3),

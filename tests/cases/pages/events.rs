@@ -28,7 +28,11 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
     let mut browser = admin.browser();
     let found = browser.open(&format!("{PATH}?trace_id={id}")).await;
     assert_eq!(shown(&found), 1, "{}", found.reply);
-    expect_words(&found, 200, &format!("authn_login_fail failure {id}"));
+    let item = format!("A sign-in failed failure authn_login_fail · {id}");
+    expect_words(&found, 200, &item);
+    let german = browser.open(&format!("{PATH}?trace_id={id}&language=de")).await;
+    expect_words(&german, 200, "Eine Anmeldung ist gescheitert");
+    browser.open(&format!("{PATH}?language=en")).await;
     expect_words(&found, 200, &format!("events list --trace={id}"));
     let call = format!(
         "curl -H \"Authorization: Bearer $TOKEN\" '{}{PATH}?trace_id={id}'",
@@ -42,7 +46,7 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         .find(|link| link.query() == Some(&of_user))
         .unwrap();
     let of_user = browser.open(link.as_str()).await;
-    expect_words(&of_user, 200, "authn_login_success");
+    expect_words(&of_user, 200, "authn_login_fail ·");
     // The form has the condition, and adds another.
     let failures = browser
         .open(&format!(

@@ -69,12 +69,12 @@ impl Ann<'_> {
         let script = "PublicKeyCredential.isConditionalMediationAvailable = undefined";
         let script = self.chromium.add_script(script).await;
         self.open("/signin").await;
-        self.submit(&[], button, "You signed in with a passkey").await;
+        self.submit(&[], button, "Signed in with a passkey").await;
         self.chromium.remove_script(&script).await;
         self.open("/signout").await;
         self.submit(&[], SUBMIT, "You are signed out").await;
         self.open("/signin").await;
-        self.chromium.expect("You signed in with a passkey").await;
+        self.chromium.expect("Signed in with a passkey").await;
         self.chromium.expect_no_trace(None, 200).await;
         self.chromium.remove_authenticator(&authenticator).await;
     }

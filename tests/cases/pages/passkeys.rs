@@ -244,7 +244,7 @@ async fn a_counter_that_does_not_grow_is_refused(world: SharedWorld) {
     expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
     let account = browser.open("/account").await;
     expect_words(&account, 200, "A sign-in failed");
-    expect_words(&account, 200, "You signed in with a passkey");
+    expect_words(&account, 200, "Signed in with a passkey");
     let db = world.db().await;
     let query = "SELECT detail FROM security_events WHERE user_id = $1 AND name = 'authn_login_fail'";
     let (detail,) = fetch_one!(db.reader(), (String,), query, user.id).unwrap();

@@ -88,7 +88,7 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         "Signed in",
         "Some App",
         "Read posts, including your drafts",
-        "authn_mfa_enabled",
+        "Two-step sign-in was turned on authn_mfa_enabled ·",
         "The sessions ( 1 ) and the access of connected apps ( 1 )",
         "users disable --email",
         &format!("-X POST {}{}/disablements", world.base(), path_of(&user)),

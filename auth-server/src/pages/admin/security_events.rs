@@ -2,7 +2,7 @@
 
 use super::{Choice, InTerminal, quoted};
 use crate::pages::text::Text;
-use crate::pages::{allow_requests, presentation, render, text};
+use crate::pages::{allow_requests, event_words, presentation, render, text};
 use crate::paths;
 use askama::Template;
 use audit::events::EventName;
@@ -64,6 +64,8 @@ pub(in crate::pages) struct Condition {
 
 struct EventItem<'a> {
     at: Timestamp,
+    /// The event in words.
+    what: String,
     name: &'a str,
     has_failed: bool,
     /// The number of events, if it is more than one.
@@ -103,6 +105,7 @@ impl Selection {
 pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     let events = page.events.iter().map(|event| EventItem {
         at: event.at,
+        what: event_words::in_words(event),
         name: &event.name,
         has_failed: event.outcome == Outcome::Failure.as_str(),
         count: u64::try_from(event.count).ok().filter(|count| *count > 1),
@@ -115,7 +118,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     });
     let name = |name: &EventName| Choice {
         value: name.as_str(),
-        label: name.as_str().to_owned(),
+        label: event_words::of_kind(*name).plain(),
         is_chosen: page.filter.name.as_deref() == Some(name.as_str()),
     };
     let outcome = |outcome: Outcome, label: Text<'_>| Choice {

@@ -121,6 +121,11 @@ event_names! {
 }
 
 impl EventName {
+    /// Returns the name with this text.
+    pub fn named(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|name| name.as_str() == text)
+    }
+
     /// Returns whether a client can cause any number of such events with little effort.
     pub(super) const fn is_counted(self) -> bool {
         matches!(
