@@ -609,6 +609,13 @@ figures-refused = Abgewiesen
 ## Security events
 
 events = Sicherheitsereignisse
+events-views = Ansicht
+events-list = Alle Ereignisse
+events-refusals = Abweisungen nach Art und Ursache
+events-refusals-rows = Jede Zeile steht für eine Art und eine Ursache von Abweisungen, mit ihrer Zahl und der neuesten von ihnen. Wenn Sie keinen Anfang wählen, sind es die eines Tages.
+events-refusals-older = Nur die neuesten { $n } Einträge sind gruppiert, und es gibt ältere. Wählen Sie einen kürzeren Zeitraum, um diese zu sehen.
+events-refusals-further = Kleinere Gruppen, die nicht gezeigt werden: { $n }. Wählen Sie ein Ereignis, um mehr zu sehen.
+events-of-kind = Alle Abweisungen dieser Art
 events-any = alle
 events-select = Ereignisse anzeigen
 events-refused = { $field }: „{ $value }“ ist ungültig und wurde nicht beachtet. Korrigieren oder entfernen Sie die Angabe.

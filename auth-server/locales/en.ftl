@@ -597,6 +597,13 @@ figures-refused = Refused
 ## Security events
 
 events = Security events
+events-views = View
+events-list = All events
+events-refusals = Refusals by kind and cause
+events-refusals-rows = Each row is a kind and a cause of refusals, with their number and the newest of them. Unless you choose a beginning, they are those of a day.
+events-refusals-older = Only the newest { $n } entries are grouped, and there are older ones. Choose a shorter time to see those.
+events-refusals-further = Smaller groups that are not shown: { $n }. Choose an event to see more.
+events-of-kind = All refusals of this kind
 events-any = any
 events-select = Show these events
 events-refused = { $field }: "{ $value }" is not valid, and was ignored. Correct it, or remove it.

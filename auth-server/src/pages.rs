@@ -28,10 +28,10 @@ pub(crate) use account::{
     two_step_off, two_step_on,
 };
 pub(crate) use admin::{
-    ClientChange, ClientPage, ClientsPage, DashboardPage, EnteredClient, Keys, SecurityEventsPage,
-    SigningKeysPage, TokenPreviewPage, UserChange, UserPage, UsersPage, client, client_created,
-    client_review, client_secret, clients, dashboard, initial_password, new_client, security_events,
-    signing_keys, token_preview, user, users,
+    ClientChange, ClientPage, ClientsPage, DashboardPage, EnteredClient, Keys, REFUSALS_VIEW,
+    SecurityEventsPage, SigningKeysPage, TokenPreviewPage, UserChange, UserPage, UsersPage, client,
+    client_created, client_review, client_secret, clients, dashboard, initial_password, new_client,
+    security_events, signing_keys, token_preview, user, users,
 };
 pub use brand::Brand;
 pub(crate) use brand::{BrandParts, Logo};

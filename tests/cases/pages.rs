@@ -26,6 +26,7 @@ mod password_fields;
 mod password_verdicts;
 mod passwordless;
 mod recent_sign_in;
+mod refusals;
 mod sign_in;
 mod sign_up;
 mod signing_keys;

@@ -18,7 +18,7 @@ pub(crate) use dashboard::{DashboardPage, dashboard};
 pub(crate) use new_client::{EnteredClient, client_created, client_review, client_secret, new_client};
 pub(super) use plot::{Line, Plot};
 pub(super) use security_events::Condition;
-pub(crate) use security_events::{SecurityEventsPage, security_events};
+pub(crate) use security_events::{REFUSALS_VIEW, SecurityEventsPage, security_events};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
 pub(super) use time_line::{Lane, TimeLine};
 pub(crate) use token_preview::{TokenPreviewPage, token_preview};

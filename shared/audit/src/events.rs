@@ -4,6 +4,7 @@ pub mod list;
 mod name;
 pub mod pseudonyms;
 mod recorder;
+pub mod refusals;
 
 pub use name::EventName;
 pub use recorder::{EventRecorder, report_loss};

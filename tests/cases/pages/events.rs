@@ -7,10 +7,10 @@ use std::time::Duration;
 use storage::execute;
 use tests::{PASSWORD, Page, SharedWorld, User, World, on_every_shape};
 
-const PATH: &str = "/admin/events";
+pub(super) const PATH: &str = "/admin/events";
 
 /// The number of events on the page.
-fn shown(page: &Page) -> usize {
+pub(super) fn shown(page: &Page) -> usize {
     assert_eq!(page.reply.status, 200, "{}", page.reply);
     page.reply.text().matches("<th scope=\"row\"").count()
 }

@@ -9,10 +9,11 @@ use crate::http::forms::AccountQuery;
 use crate::pages;
 use crate::paths;
 use audit::events::list::{self, ListQuery};
+use audit::events::refusals;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::email::Email;
-use foundation::list_query::{Direction, Order};
+use foundation::list_query::{Direction, Order, Query};
 use identity::users::account;
 use storage::db;
 use web::{Context, Links};
@@ -26,26 +27,53 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
 ) -> Result<Response, FlowError> {
     require_administrator(session, paths::ADMIN_EVENTS, query.signed_in.is_some())?;
-    let list = list.as_deref().unwrap_or_default();
-    let list = ListQuery::parse(&with_ids(&app, list).await?);
+    let parameters = list.as_deref().unwrap_or_default();
+    let list = ListQuery::parse(&with_ids(&app, parameters).await?);
+    let origin = app.policy.url("");
+    let list_path = list.page.url(paths::ADMIN_EVENTS, None, Direction::Next);
+    if groups_refusals(parameters) {
+        let filter = refusals::filter(&list.filter, context.now);
+        let refusals = refusals::read(&app.identity.db, &filter).await?;
+        return Ok(pages::security_events(&pages::SecurityEventsPage {
+            events: &refusals.groups,
+            refusals: Some(&refusals),
+            filter: &filter,
+            refused: &list.refused,
+            links: Links {
+                next: None,
+                prev: None,
+            },
+            origin: &origin,
+            list_path: &list_path,
+            live_path: None,
+            now: context.now,
+        }));
+    }
     // Before the list, so that no event is recorded between the two.
     let newest = list::newest_id(&app.identity.db).await?;
     let page = list::page(&app.identity.db, &list).await?;
     let has_newest = page.is_first && list.page.order != Some(Order::Ascending);
     Ok(pages::security_events(&pages::SecurityEventsPage {
         events: &page.items,
+        refusals: None,
         filter: &list.filter,
         refused: &list.refused,
         links: Links::of(&page, &list.page, paths::ADMIN_EVENTS),
-        list_url: &list
-            .page
-            .url(&app.policy.url(paths::ADMIN_EVENTS), None, Direction::Next),
+        origin: &origin,
+        list_path: &list_path,
         live_path: has_newest.then(|| {
             let condition = list.page.query_string(None, Direction::Next);
             format!("{}?after={newest}&{condition}", paths::ADMIN_EVENTS_STREAM)
         }),
         now: context.now,
     }))
+}
+
+/// Returns whether the page shows the refusals in groups.
+fn groups_refusals(query: &str) -> bool {
+    let (parameter, refusals) = pages::REFUSALS_VIEW;
+    let is_chosen = |view: &str| (view == refusals).then_some(());
+    Query::read(query).first(parameter, is_chosen).is_some()
 }
 
 /// Returns the query string with the id of the user in place of the e-mail address that an administrator

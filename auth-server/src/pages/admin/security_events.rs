@@ -1,4 +1,4 @@
-//! The page of the security events.
+//! The page of the security events, which are listed, or grouped if they are refusals.
 
 use super::{Choice, InTerminal, quoted};
 use crate::pages::text::Text;
@@ -7,10 +7,13 @@ use crate::paths;
 use askama::Template;
 use audit::events::EventName;
 use audit::events::list::{Filter, Outcome, SecurityEvent};
+use audit::events::refusals::{MAX_ENTRIES, Refusals};
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use web::Links;
 
+/// The query parameter, and its value, with which the page groups refusals.
+pub(crate) const REFUSALS_VIEW: (&str, &str) = ("view", "refusals");
 /// The number of fields that the page always shows.
 const COMMON_FIELDS: usize = 2;
 /// The length of a time in seconds without its zone, which fields for times have as their value (HTML, "local
@@ -20,13 +23,17 @@ const LOCAL_TIME_LENGTH: usize = "2026-11-28T16:05:00".len();
 /// A page of the security events.
 pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) events: &'a [SecurityEvent],
+    /// The refusals, if the events are the newest of each group of them.
+    pub(crate) refusals: Option<&'a Refusals>,
     /// The condition on the events, which the form shows.
     pub(crate) filter: &'a Filter,
     /// The parameters with invalid values.
     pub(crate) refused: &'a [(&'static str, String)],
     pub(crate) links: Links,
-    /// The URL of the list with its condition.
-    pub(crate) list_url: &'a str,
+    /// The URL of the issuer, without a path.
+    pub(crate) origin: &'a str,
+    /// The path of the list with the condition that was asked for.
+    pub(crate) list_path: &'a str,
     /// The path of the stream of the events that follow those of the page, if it has the newest ones.
     pub(crate) live_path: Option<String>,
     pub(crate) now: Timestamp,
@@ -35,6 +42,10 @@ pub(crate) struct SecurityEventsPage<'a> {
 #[derive(Template)]
 #[template(path = "security_events.html")]
 struct SecurityEventsTemplate<'a> {
+    is_grouped: bool,
+    /// The path of the list, and that of the refusals.
+    list_path: &'a str,
+    refusals_path: String,
     names: Vec<Choice>,
     outcomes: [Choice; 2],
     /// The fields that select the events of a user or an app.
@@ -43,6 +54,8 @@ struct SecurityEventsTemplate<'a> {
     further_fields: &'a [Condition],
     has_further_conditions: bool,
     refusals: Vec<Text<'a>>,
+    /// The refusals that are in none of the groups.
+    notices: Vec<Text<'static>>,
     events: Vec<EventItem<'a>>,
     links: &'a Links,
     /// The path of the stream of new events, if the page has the newest ones.
@@ -68,10 +81,12 @@ struct EventItem<'a> {
     what: String,
     name: &'a str,
     has_failed: bool,
-    /// The number of events, if it is more than one.
+    /// The number of events, if it is more than one or that of a group.
     count: Option<u64>,
     detail: Option<&'a str>,
     trace: Selection,
+    /// The path of the list of all refusals of this kind, if the event stands for a group.
+    kind_path: Option<String>,
     user: Option<Selection>,
     administrator: Option<Selection>,
     client: Option<Selection>,
@@ -103,14 +118,22 @@ impl Selection {
 
 /// Renders a page of the security events.
 pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
+    let is_grouped = page.refusals.is_some();
+    let of_kind = |event: &SecurityEvent| Filter {
+        name: Some(event.name.clone()),
+        ..page.filter.clone()
+    };
     let events = page.events.iter().map(|event| EventItem {
         at: event.at,
         what: event_words::in_words(event),
         name: &event.name,
         has_failed: event.outcome == Outcome::Failure.as_str(),
-        count: u64::try_from(event.count).ok().filter(|count| *count > 1),
+        count: u64::try_from(event.count)
+            .ok()
+            .filter(|count| is_grouped || *count > 1),
         detail: event.detail.as_deref(),
         trace: Selection::new("trace_id", &event.trace_id),
+        kind_path: is_grouped.then(|| path_of(&of_kind(event))),
         user: Selection::of_id("user_id", event.user_id),
         administrator: Selection::of_id("administrator_id", event.administrator_id),
         client: Selection::of_text("client_id", event.client_id.as_deref()),
@@ -129,7 +152,18 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     let fields = fields(page);
     let (common_fields, further_fields) = fields.split_at(COMMON_FIELDS);
     let brand = presentation::brand();
+    let command = command(page.filter);
+    let in_terminal = match page.refusals {
+        None => InTerminal::new(&command, &quoted(&format!("{}{}", page.origin, page.list_path))),
+        Some(_) => InTerminal::new(
+            &format!("{command} --limit={MAX_ENTRIES}"),
+            &quoted(&format!("{}{}", page.origin, path_of(page.filter))),
+        ),
+    };
     let template = SecurityEventsTemplate {
+        is_grouped,
+        list_path: page.list_path,
+        refusals_path: paths::with_query(page.list_path, &[REFUSALS_VIEW]),
         names: EventName::ALL.iter().map(name).collect(),
         outcomes: [
             outcome(Outcome::Success, text::of("event-success")),
@@ -139,14 +173,34 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         common_fields,
         further_fields,
         has_further_conditions: further_fields.iter().any(|field| !field.value.is_empty()),
+        notices: page.refusals.map(notices).unwrap_or_default(),
         events: events.collect(),
         links: &page.links,
         live_path: page.live_path.as_deref(),
         live_script: &brand.events_script_path,
-        in_terminal: InTerminal::new(&command(page.filter), &quoted(page.list_url)),
+        in_terminal,
         now: page.now,
     };
     allow_requests(render(&text::of("events").plain(), &template))
+}
+
+/// Returns what the groups of refusals leave out.
+fn notices(refusals: &Refusals) -> Vec<Text<'static>> {
+    let older = text::of("events-refusals-older").count("n", MAX_ENTRIES as u64);
+    let further = text::of("events-refusals-further").count("n", refusals.further_groups as u64);
+    let older = refusals.has_older.then_some(older);
+    let further = (refusals.further_groups > 0).then_some(further);
+    older.into_iter().chain(further).collect()
+}
+
+/// Returns the path of the list with this condition.
+fn path_of(filter: &Filter) -> String {
+    let parameters = filter.parameters();
+    let parameters: Vec<_> = parameters
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    paths::with_query(paths::ADMIN_EVENTS, &parameters)
 }
 
 /// Returns the fields with the values of the condition, and with those that are invalid, so that they can be
@@ -206,22 +260,9 @@ fn refusals<'a>(fields: &[Condition], refused: &'a [(&'static str, String)]) -> 
 
 /// Returns the command that lists the same events, for a shell.
 fn command(filter: &Filter) -> String {
-    let options = [
-        ("name", filter.name.clone()),
-        ("user", filter.user_id.map(|id| id.to_string())),
-        ("administrator", filter.administrator_id.map(|id| id.to_string())),
-        ("client", filter.client_id.clone()),
-        ("address", filter.address.clone()),
-        ("trace", filter.trace_id.clone()),
-        (
-            "outcome",
-            filter.outcome.map(|outcome| outcome.as_str().to_owned()),
-        ),
-        ("since", filter.since.map(|time| time.to_string())),
-        ("until", filter.until.map(|time| time.to_string())),
-    ];
-    let options = options
-        .into_iter()
-        .filter_map(|(name, value)| Some(format!(" --{name}={}", quoted(&value?))));
+    let options = filter.parameters().into_iter().map(|(name, value)| {
+        let option = name.trim_end_matches("_id");
+        format!(" --{option}={}", quoted(&value))
+    });
     format!("events list{}", options.collect::<String>())
 }

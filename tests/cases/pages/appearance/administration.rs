@@ -13,6 +13,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("events", "/admin/events").await;
     walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
         .await;
+    walk.visit("events-refusals", "/admin/events?view=refusals").await;
     figures(walk).await;
     walk.world.age_sign_ins_of(&admin).await;
     walk.visit("signing-keys-later", "/admin/keys").await;

@@ -151,6 +151,28 @@ fn parse_id(text: &str) -> Option<i64> {
 }
 
 impl Filter {
+    /// Returns the query parameters of the list of these events.
+    pub fn parameters(&self) -> Vec<(&'static str, String)> {
+        let id = |id: Option<i64>| id.map(|id| id.to_string());
+        let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+        let outcome = self.outcome.map(|outcome| outcome.as_str().to_owned());
+        let parameters = [
+            ("name", self.name.clone()),
+            ("user_id", id(self.user_id)),
+            ("administrator_id", id(self.administrator_id)),
+            ("client_id", self.client_id.clone()),
+            ("address", self.address.clone()),
+            ("trace_id", self.trace_id.clone()),
+            ("outcome", outcome),
+            ("since", time(self.since)),
+            ("until", time(self.until)),
+        ];
+        let parameters = parameters.into_iter();
+        parameters
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+
     /// Returns the columns that can be compared with a value, each with its value if the selection has one.
     /// The column that selects the fewest events comes first.
     fn comparisons(&self) -> [(&'static str, Option<Value>); 7] {
