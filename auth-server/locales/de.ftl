@@ -777,6 +777,21 @@ initial-password = Startpasswort von { $email }
 initial-password-explanation = Das Passwort des Kontos ist ersetzt, und der Benutzer ist überall abgemeldet. Das neue Passwort wird nur jetzt angezeigt. Übermitteln Sie es auf sicherem Weg. Bei der nächsten Anmeldung muss der Benutzer ein anderes wählen.
 initial-password-kept = Zur Seite des Benutzers
 
+## Sessions and connected apps, for administrators
+
+sessions = Sitzungen
+sessions-select = Sitzungen anzeigen
+sessions-none = Keine Sitzung erfüllt diese Bedingungen.
+sessions-all = Alle Sitzungen anzeigen
+session-end-effect = Diese Sitzung von { $email } endet, ebenso die Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben ({ $families }).
+consents-select = Verbundene Apps anzeigen
+consents-none = Keine verbundene App erfüllt diese Bedingungen.
+consents-none-yet = Noch kein Benutzer hat einer App Zugriff gegeben.
+consents-all = Alle verbundenen Apps anzeigen
+consent-given = Zugriff vor { $time } erteilt
+consent-revoke-effect = Die App { $app } verliert den Zugriff auf das Konto von { $email }, und ihre Refresh-Token enden ({ $families }). Sie muss den Benutzer noch einmal fragen.
+access-sign-in = Um hier Zugriffe zu beenden, müssen Sie sich in den letzten zehn Minuten angemeldet haben.
+
 ## Apps, for administrators
 
 clients = Apps

@@ -765,6 +765,21 @@ initial-password = Initial password of { $email }
 initial-password-explanation = The password of the account is replaced, and the user is signed out everywhere. The new password is shown only now. Give it to the user in a safe way. The user must choose another one at the next sign‑in.
 initial-password-kept = Go to the page of the user
 
+## Sessions and connected apps, for administrators
+
+sessions = Sessions
+sessions-select = Show these sessions
+sessions-none = No session fits these conditions.
+sessions-all = Show all sessions
+session-end-effect = This session of { $email } ends, and the refresh tokens that apps of this service got in it ({ $families }).
+consents-select = Show these connected apps
+consents-none = No connected app fits these conditions.
+consents-none-yet = No user has given an app access yet.
+consents-all = Show all connected apps
+consent-given = Access given { $time } ago
+consent-revoke-effect = The app { $app } loses its access to the account of { $email }, and its refresh tokens end ({ $families }). It must ask the user again.
+access-sign-in = To end access here, you must have signed in within the last ten minutes.
+
 ## Apps, for administrators
 
 clients = Apps

@@ -41,6 +41,8 @@ pub(crate) const ADMIN_CLIENT: &str = "/admin/clients/{id}";
 pub(crate) const ADMIN_CLIENT_CHANGES: &str = "/admin/clients/{id}/changes";
 pub(crate) const ADMIN_NEW_CLIENT: &str = "/admin/apps/new";
 pub(crate) const ADMIN_TOKEN_PREVIEW: &str = "/admin/token-preview";
+pub(crate) const ADMIN_SESSIONS: &str = "/admin/sessions";
+pub(crate) const ADMIN_CONSENTS: &str = "/admin/consents";
 pub(crate) const ADMIN_EVENTS: &str = "/admin/events";
 pub(crate) const ADMIN_EVENTS_STREAM: &str = "/admin/events/stream";
 pub(crate) const CONSENT: &str = "/consent";
@@ -66,7 +68,7 @@ const MAX_ID_LENGTH: usize = 255;
 /// The pages that require a recent sign-in, or an administrator. The path of one, or of the page of one user
 /// or app, is the `flow` of a user who signs in to come there. The sealed text of an authorization flow has
 /// no slash.
-const PAGES_AFTER_SIGN_IN: [&str; 12] = [
+const PAGES_AFTER_SIGN_IN: [&str; 14] = [
     PASSWORD,
     ACCOUNT_EMAIL,
     TWO_STEP,
@@ -78,6 +80,8 @@ const PAGES_AFTER_SIGN_IN: [&str; 12] = [
     ADMIN_CLIENTS,
     ADMIN_NEW_CLIENT,
     ADMIN_TOKEN_PREVIEW,
+    ADMIN_SESSIONS,
+    ADMIN_CONSENTS,
     ADMIN_EVENTS,
 ];
 

@@ -105,6 +105,8 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(users::read, users::change))
         .routes(routes!(clients::list, clients::create))
         .routes(routes!(clients::read, clients::change))
+        .routes(routes!(sessions::list))
+        .routes(routes!(consents::list))
         .route_layer(from_fn_with_state(
             pages_of_calls(&app),
             admin_pages::page_or_call,
@@ -130,9 +132,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(users::unlock))
         .routes(routes!(users::reset_mfa))
         .routes(routes!(sessions::sign_user_out))
-        .routes(routes!(sessions::list))
         .routes(routes!(sessions::end))
-        .routes(routes!(consents::list))
         .routes(routes!(consents::revoke))
         .merge(device_calls)
         .routes(routes!(registration_tokens::list, registration_tokens::create))
@@ -218,6 +218,8 @@ fn pages_of_calls(app: &App) -> Router {
         .route(paths::ADMIN_CLIENT, get(admin_pages::clients::show))
         .route(paths::ADMIN_USERS, get(admin_pages::users::show_all))
         .route(paths::ADMIN_USER, get(admin_pages::users::show))
+        .route(paths::ADMIN_SESSIONS, get(admin_pages::sessions::show))
+        .route(paths::ADMIN_CONSENTS, get(admin_pages::consents::show))
         .layer(from_fn_with_state(
             Arc::clone(&app.policy),
             redirects::to_base_host,

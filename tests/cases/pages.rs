@@ -1,8 +1,8 @@
 //! The pages: sign-in, sign-up, the account with its address, its two-step sign-in, its passkeys, its missing
 //! password and its deletion, the recent sign-in that they require, the figures, the signing keys, the users,
-//! the apps and the security events for administrators, their languages, their branding, their fields for
-//! passwords, and in Chromium their appearance, their accessibility, their local times, their use without
-//! scripts and the life of an account.
+//! the sessions, the apps, the consents and the security events for administrators, their languages, their
+//! branding, their fields for passwords, and in Chromium their appearance, their accessibility, their local
+//! times, their use without scripts and the life of an account.
 
 use tests::{Browser, PASSWORD, Page, User, World};
 
@@ -10,6 +10,7 @@ mod account;
 mod appearance;
 mod branding;
 mod clients;
+mod consents;
 mod dashboard;
 mod deletion;
 mod email;
@@ -27,6 +28,7 @@ mod password_verdicts;
 mod passwordless;
 mod recent_sign_in;
 mod refusals;
+mod sessions;
 mod sign_in;
 mod sign_up;
 mod signing_keys;

@@ -1,10 +1,12 @@
 //! The pages for administrators, under `/admin`.
 
 pub(crate) mod clients;
+pub(crate) mod consents;
 pub(crate) mod dashboard;
 pub(crate) mod events;
 pub(crate) mod keys;
 pub(crate) mod new_client;
+pub(crate) mod sessions;
 pub(crate) mod token_preview;
 pub(crate) mod users;
 
@@ -13,6 +15,7 @@ use super::flow::FlowError;
 use super::form_page::FormError;
 use super::reauthentication::require_recent_sign_in;
 use super::redirects::see_other;
+use crate::app::App;
 use crate::pages::{self, text};
 use crate::paths;
 use axum::Router;
@@ -21,8 +24,10 @@ use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use foundation::context::RequestContext;
+use foundation::email::Email;
 use identity::sessions::Session;
-use identity::users::Role;
+use identity::users::{Role, account};
+use storage::db;
 use tower::ServiceExt as _;
 use web::content_negotiation::prefers_to_json;
 use web::{Code, Error};
@@ -83,6 +88,28 @@ fn require_recent_administrator(
         ..context.clone()
     };
     Ok((session, of_administrator))
+}
+
+/// Returns the query string of a list with the id of the user in place of the e-mail address that an
+/// administrator typed in one of the fields with these names. An address that no user has stays, and is no
+/// valid id. Empty fields, which impose no condition, are left out.
+async fn with_ids(app: &App, query: &str, names: &[&str]) -> Result<String, db::Error> {
+    let parameters = form_urlencoded::parse(query.as_bytes()).into_owned();
+    let mut parameters: Vec<(String, String)> = parameters.filter(|(_, value)| !value.is_empty()).collect();
+    for name in names {
+        // As in the list, the first value counts.
+        let Some((_, value)) = parameters.iter_mut().find(|(found, _)| found == name) else {
+            continue;
+        };
+        let Ok(email) = Email::parse(value.trim()) else {
+            continue;
+        };
+        if let Some(found) = account::find_by_email(&app.identity.db, &email).await? {
+            *value = found.user.id.to_string();
+        }
+    }
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    Ok(query.extend_pairs(parameters).finish())
 }
 
 fn forbidden(session: &Session) -> Response {

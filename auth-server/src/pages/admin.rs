@@ -1,11 +1,13 @@
 //! The pages for administrators.
 
 mod clients;
+mod consents;
 mod dashboard;
 mod new_client;
 mod plot;
 mod readiness;
 mod security_events;
+mod sessions;
 mod signing_keys;
 mod time_line;
 mod token_preview;
@@ -14,11 +16,13 @@ mod user_change;
 mod users;
 
 pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
+pub(crate) use consents::{ConsentsPage, consents};
 pub(crate) use dashboard::{DashboardPage, dashboard};
 pub(crate) use new_client::{EnteredClient, client_created, client_review, client_secret, new_client};
 pub(super) use plot::{Line, Plot};
 pub(super) use security_events::Condition;
 pub(crate) use security_events::{REFUSALS_VIEW, SecurityEventsPage, security_events};
+pub(crate) use sessions::{SessionsPage, sessions};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
 pub(super) use time_line::{Lane, TimeLine};
 pub(crate) use token_preview::{TokenPreviewPage, token_preview};

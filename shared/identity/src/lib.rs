@@ -49,6 +49,7 @@ pub fn statements() -> Vec<(String, String)> {
         clients::secrets::STATEMENTS,
         clients::unused::STATEMENTS,
         consents::STATEMENTS,
+        consents::list::STATEMENTS,
         logout_notices::STATEMENTS,
         mailed_tokens::STATEMENTS,
         passkeys::STATEMENTS,

@@ -43,7 +43,8 @@ macro_rules! is_unrevoked {
               COALESCE((SELECT epoch FROM clients WHERE clients.id = refresh_families.client_id), -1))"
     };
 }
-use {columns, is_unrevoked};
+use columns;
+pub(crate) use is_unrevoked;
 
 sql! {
     INSERT = "INSERT INTO refresh_families (id, client_id, user_id, session_id, scope, generation, created_at, last_used_at,

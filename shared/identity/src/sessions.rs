@@ -5,7 +5,7 @@ pub(crate) mod lists;
 
 use ends::end_others;
 pub use ends::{end, end_all, end_by_sid, find_end, prune_ended, revoke, revoke_others, revoke_own};
-pub use lists::{ListQuery, OwnSession, SessionSummary, UserSession, list, page};
+pub use lists::{ListQuery, OwnSession, SessionDetails, SessionSummary, UserSession, details, list, page};
 
 use crate::authentication_methods::{AuthenticationMethods, SignIn};
 use crate::authority::Authority;

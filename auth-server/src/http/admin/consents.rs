@@ -1,6 +1,8 @@
 //! `/admin/consents`.
 
 use super::Administrator;
+use crate::http::documentation::{AdministratorErrors, SessionErrors};
+use crate::paths;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -12,18 +14,20 @@ use identity::consents::list::{self, Consent, ListQuery, Position};
 use std::sync::Arc;
 use web::{Envelope, Error, PathId, Policy, list_response};
 
-const PATH: &str = "/admin/consents";
-
 /// List the consents
 ///
 /// Returns the apps to which users have given access, by user and app, 20 per page. Unknown and invalid query
-/// parameters are ignored.
+/// parameters are ignored. A browser that opens the address gets a page in place of JSON, or is sent to the
+/// sign-in page.
 #[utoipa::path(
-    get, path = PATH, operation_id = "listConsents", tag = "Administration", params(ListQuery, PageRequest<Position>),
+    get, path = paths::ADMIN_CONSENTS, operation_id = "listConsents", tag = "Administration",
+    params(ListQuery, PageRequest<Position>),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
-        (status = 200, description = "A page of consents.", body = Envelope<Consent, Position>, headers(("Link"))),
-        Administrator,
+        (status = 200, description = "A page of consents.", headers(("Link")),
+         content((Envelope<Consent, Position> = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors,
     )
 )]
 pub(crate) async fn list(
@@ -34,7 +38,11 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = list::page(&identity.db, &query).await?;
-    Ok(list_response(page, &query.page, &policy.url(PATH)))
+    Ok(list_response(
+        page,
+        &query.page,
+        &policy.url(paths::ADMIN_CONSENTS),
+    ))
 }
 
 /// Revoke a consent

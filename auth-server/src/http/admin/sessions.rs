@@ -1,6 +1,8 @@
 //! `/admin/sessions`, and the sessions of a user.
 
 use super::Administrator;
+use crate::http::documentation::{AdministratorErrors, SessionErrors};
+use crate::paths;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -13,18 +15,19 @@ use identity::users::account;
 use std::sync::Arc;
 use web::{Envelope, Error, PathId, Policy, list_response};
 
-const PATH: &str = "/admin/sessions";
-
 /// List the sessions
 ///
 /// Returns the active sessions, the newest first, 20 per page. Unknown and invalid query parameters are
-/// ignored.
+/// ignored. A browser that opens the address gets a page in place of JSON, or is sent to the sign-in page.
 #[utoipa::path(
-    get, path = PATH, operation_id = "listUserSessions", tag = "Administration", params(ListQuery, PageRequest),
+    get, path = paths::ADMIN_SESSIONS, operation_id = "listUserSessions", tag = "Administration",
+    params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
-        (status = 200, description = "A page of sessions.", body = Envelope<UserSession>, headers(("Link"))),
-        Administrator,
+        (status = 200, description = "A page of sessions.", headers(("Link")),
+         content((Envelope<UserSession> = "application/json"), (String = "text/html"))),
+        (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
+        Administrator, SessionErrors, AdministratorErrors,
     )
 )]
 pub(crate) async fn list(
@@ -35,7 +38,11 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = sessions::page(&identity.db, &query, identity.session_lifetimes, context.now).await?;
-    Ok(list_response(page, &query.page, &policy.url(PATH)))
+    Ok(list_response(
+        page,
+        &query.page,
+        &policy.url(paths::ADMIN_SESSIONS),
+    ))
 }
 
 /// End a session of a user

@@ -1,6 +1,6 @@
 //! The page of the security events. It has the path of the operation that lists them.
 
-use super::require_administrator;
+use super::{require_administrator, with_ids};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::extract::PageQuery;
@@ -12,10 +12,7 @@ use audit::events::list::{self, ListQuery};
 use audit::events::refusals;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
-use foundation::email::Email;
 use foundation::list_query::{Direction, Order, Query};
-use identity::users::account;
-use storage::db;
 use web::{Context, Links};
 
 /// Shows the page. The operation `listSecurityEvents` has the same address, and describes the page.
@@ -28,7 +25,8 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     require_administrator(session, paths::ADMIN_EVENTS, query.signed_in.is_some())?;
     let parameters = list.as_deref().unwrap_or_default();
-    let list = ListQuery::parse(&with_ids(&app, parameters).await?);
+    let list = with_ids(&app, parameters, &["user_id", "administrator_id"]).await?;
+    let list = ListQuery::parse(&list);
     let origin = app.policy.url("");
     let list_path = list.page.url(paths::ADMIN_EVENTS, None, Direction::Next);
     if groups_refusals(parameters) {
@@ -74,25 +72,4 @@ fn groups_refusals(query: &str) -> bool {
     let (parameter, refusals) = pages::REFUSALS_VIEW;
     let is_chosen = |view: &str| (view == refusals).then_some(());
     Query::read(query).first(parameter, is_chosen).is_some()
-}
-
-/// Returns the query string with the id of the user in place of the e-mail address that an administrator
-/// typed. An address that no user has stays, and is no valid id.
-async fn with_ids(app: &App, query: &str) -> Result<String, db::Error> {
-    let mut parameters: Vec<(String, String)> =
-        form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    for name in ["user_id", "administrator_id"] {
-        // As in the list, the first value counts.
-        let Some((_, value)) = parameters.iter_mut().find(|(found, _)| found == name) else {
-            continue;
-        };
-        let Ok(email) = Email::parse(value.trim()) else {
-            continue;
-        };
-        if let Some(found) = account::find_by_email(&app.identity.db, &email).await? {
-            *value = found.user.id.to_string();
-        }
-    }
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    Ok(query.extend_pairs(parameters).finish())
 }

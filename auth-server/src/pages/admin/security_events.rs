@@ -75,6 +75,25 @@ pub(in crate::pages) struct Condition {
     pub(in crate::pages) is_time: bool,
 }
 
+impl Condition {
+    /// Returns the field of a text with this value, or with a refused one, so that it can be corrected.
+    pub(super) fn new(
+        name: &'static str,
+        label: &Text<'_>,
+        value: Option<String>,
+        refused: &[(&'static str, String)],
+    ) -> Self {
+        let refused = || refused.iter().find(|(refused, _)| *refused == name);
+        let value = value.or_else(|| refused().map(|(_, value)| value.clone()));
+        Self {
+            name,
+            label: label.plain(),
+            value: value.unwrap_or_default(),
+            is_time: false,
+        }
+    }
+}
+
 struct EventItem<'a> {
     at: Timestamp,
     /// The event in words.
@@ -203,19 +222,11 @@ fn path_of(filter: &Filter) -> String {
     paths::with_query(paths::ADMIN_EVENTS, &parameters)
 }
 
-/// Returns the fields with the values of the condition, and with those that are invalid, so that they can be
-/// corrected.
+/// Returns the fields with the values of the condition.
 fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
     let filter = page.filter;
-    let refused = |name| page.refused.iter().find(|(refused, _)| *refused == name);
-    let field = |name, label: Text<'_>, value: Option<String>| Condition {
-        name,
-        label: label.plain(),
-        value: value
-            .or_else(|| refused(name).map(|(_, value)| value.clone()))
-            .unwrap_or_default(),
-        is_time: false,
-    };
+    let field =
+        |name, label: Text<'_>, value: Option<String>| Condition::new(name, &label, value, page.refused);
     let id = |id: Option<i64>| id.map(|id| id.to_string());
     let time = |name, label, time: Option<Timestamp>| {
         let without_zone = time.map(|time| time.to_string().chars().take(LOCAL_TIME_LENGTH).collect());
@@ -240,7 +251,7 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
 }
 
 /// Returns a message about each invalid value.
-fn refusals<'a>(fields: &[Condition], refused: &'a [(&'static str, String)]) -> Vec<Text<'a>> {
+pub(super) fn refusals<'a>(fields: &[Condition], refused: &'a [(&'static str, String)]) -> Vec<Text<'a>> {
     let label = |name: &str| match name {
         "name" => text::of("event-name").plain(),
         "outcome" => text::of("event-outcome").plain(),

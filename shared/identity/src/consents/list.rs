@@ -1,6 +1,8 @@
 //! Pages of consents, for administrators.
 
 use super::{Access, access};
+use crate::refresh_families::is_unrevoked;
+use foundation::clock::Timestamp;
 use foundation::ids::{Id, TextId};
 use foundation::list_query::{Order, PageRequest, Query};
 use foundation::schema;
@@ -8,10 +10,33 @@ use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use std::fmt;
 use std::str::FromStr;
-use storage::db::{Db, Error, Value};
-use storage::fetch_all_with;
+use storage::db::{Array, Db, Error, Value};
 use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
+use storage::{fetch_all, fetch_all_with, sql};
 use utoipa::{IntoParams, ToSchema};
+
+/// The text of the statement that reads the [`ConsentDetails`] of the consents whose ids fulfill `$condition`
+/// at the time `$2`. Reads the tables `users`, `clients` and `refresh_families` too, which other modules own.
+macro_rules! details {
+    ($condition:literal) => {
+        concat!(
+            "SELECT consents.id, users.email,
+                    (SELECT COUNT(*) FROM refresh_families
+                     WHERE refresh_families.user_id = consents.user_id AND refresh_families.client_id = consents.client_id
+                       AND refresh_families.idle_expires_at > $2 AND refresh_families.expires_at > $2 AND ",
+            is_unrevoked!(),
+            ") AS families
+             FROM consents JOIN users ON users.id = consents.user_id WHERE consents.id ",
+            $condition
+        )
+    };
+}
+
+sql! {
+    // The first parameter of these two is an array of ids.
+    DETAILS_SQLITE = details!("IN (SELECT value FROM json_each($1))");
+    DETAILS_POSTGRES = details!("= ANY ($1)");
+}
 
 /// A consent, as administrators see it.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
@@ -28,19 +53,33 @@ pub struct Consent {
     pub access: Access,
 }
 
+/// The facts about a consent that only the page for administrators shows.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct ConsentDetails {
+    /// The consent's id.
+    pub id: String,
+    /// The address of the user.
+    pub email: String,
+    /// The number of refresh families that end with the consent.
+    pub families: i64,
+}
+
 /// The query parameters of the list.
 #[derive(Clone, Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// Only consents of this user.
     #[param(inline)]
-    user_id: Option<Id>,
+    pub user_id: Option<Id>,
     /// Only consents to this client.
     #[param(inline)]
-    client_id: Option<TextId>,
+    pub client_id: Option<TextId>,
     /// The requested page.
     #[param(ignore)]
     pub page: PageRequest<Position>,
+    /// The parameters with invalid values, which impose no condition.
+    #[param(ignore)]
+    pub refused: Vec<(&'static str, String)>,
 }
 
 /// The position of a consent in the list. Displayed as the id of the user, a dot and the `client_id`.
@@ -69,6 +108,7 @@ impl ListQuery {
         Self {
             user_id: query.first("user_id", |text| text.parse().ok()),
             client_id: query.first("client_id", |text| text.parse().ok()),
+            refused: query.refused().to_vec(),
             page: query.page_request(),
         }
     }
@@ -117,6 +157,13 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Consent>, Error> {
         fetch(db, query, slice, after)
     })
     .await
+}
+
+/// Returns the details of these consents in any order, without those of consents that were revoked meanwhile.
+pub async fn details(db: &Db, consents: &[Consent], now: Timestamp) -> Result<Vec<ConsentDetails>, Error> {
+    let ids = Array::of(consents, |consent| consent.id.as_str());
+    let sql = db.engine().choose(DETAILS_SQLITE, DETAILS_POSTGRES);
+    fetch_all!(db.reader(), ConsentDetails, sql, ids, now)
 }
 
 /// Returns the columns by which the consents of a user, of a client or of all are sorted.

@@ -53,6 +53,19 @@ macro_rules! revoke_on_postgres {
     };
 }
 
+/// A condition on `refresh_families`: the family ends with the session `$session`, because a first-party
+/// client received it there.
+macro_rules! ends_with_session {
+    ($session:literal) => {
+        concat!(
+            "session_id = ",
+            $session,
+            " AND (SELECT first_party FROM clients WHERE clients.id = refresh_families.client_id)"
+        )
+    };
+}
+pub(crate) use ends_with_session;
+
 /// A condition on `refresh_families`: the family is one of the user `$1` with the client `$4`, and `$5` that
 /// were used later have not ended at the time `$2`.
 macro_rules! longest_unused {
@@ -82,10 +95,8 @@ sql! {
     REVOKE_ONE = revoke_on_sqlite!("id = $1");
     REVOKE_BY_USER_AND_CLIENT_SQLITE = revoke_on_sqlite!("user_id = $1 AND client_id = $4");
     REVOKE_BY_USER_AND_CLIENT_POSTGRES = revoke_on_postgres!("user_id = $1 AND client_id = $4");
-    REVOKE_BY_SESSION_SQLITE = revoke_on_sqlite!(
-        "session_id = $1 AND (SELECT first_party FROM clients WHERE clients.id = refresh_families.client_id)");
-    REVOKE_BY_SESSION_POSTGRES = revoke_on_postgres!(
-        "session_id = $1 AND (SELECT first_party FROM clients WHERE clients.id = refresh_families.client_id)");
+    REVOKE_BY_SESSION_SQLITE = revoke_on_sqlite!(ends_with_session!("$1"));
+    REVOKE_BY_SESSION_POSTGRES = revoke_on_postgres!(ends_with_session!("$1"));
     REVOKE_OF_REDIRECT_URI_SQLITE = revoke_on_sqlite!(of_redirect_uri!());
     REVOKE_OF_REDIRECT_URI_POSTGRES = revoke_on_postgres!(of_redirect_uri!());
     REVOKE_LONGEST_UNUSED_SQLITE = revoke_on_sqlite!(longest_unused!());

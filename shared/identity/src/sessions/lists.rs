@@ -1,6 +1,8 @@
 //! Lists of sessions, for their user and for administrators.
 
 use super::Session;
+use crate::refresh_families::is_unrevoked;
+use crate::refresh_families::revocation::ends_with_session;
 use crate::services::{Identity, SessionLifetimes};
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
@@ -8,7 +10,7 @@ use foundation::ids::Id;
 use foundation::list_query::{Order, PageRequest, Query};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
-use storage::db::{Db, Error, Value};
+use storage::db::{Array, Db, Error, Value};
 use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
 use storage::{fetch_all, fetch_all_with, sql};
 use utoipa::{IntoParams, ToSchema};
@@ -23,10 +25,30 @@ macro_rules! columns {
     };
 }
 
+/// The text of the statement that reads the [`SessionDetails`] of the sessions whose ids fulfill `$condition`
+/// at the time `$2`. Reads the tables `users`, `clients` and `refresh_families` too, which other modules own.
+macro_rules! details {
+    ($condition:literal) => {
+        concat!(
+            "SELECT sessions.id, users.email,
+                    (SELECT COUNT(*) FROM refresh_families WHERE ",
+            ends_with_session!("sessions.id"),
+            " AND refresh_families.idle_expires_at > $2 AND refresh_families.expires_at > $2 AND ",
+            is_unrevoked!(),
+            ") AS families
+             FROM sessions JOIN users ON users.id = sessions.user_id WHERE sessions.id ",
+            $condition
+        )
+    };
+}
+
 sql! {
     LIST = concat!(
         "SELECT ", columns!(), ", id = $4 AS current FROM sessions
          WHERE user_id = $1 AND last_seen_at > $2 AND expires_at > $3 ORDER BY last_seen_at DESC, id DESC LIMIT 100");
+    // The first parameter of these two is an array of ids.
+    DETAILS_SQLITE = details!("IN (SELECT value FROM json_each($1))");
+    DETAILS_POSTGRES = details!("= ANY ($1)");
 }
 
 /// A session, without its secret.
@@ -71,16 +93,30 @@ pub struct UserSession {
     pub user_id: i64,
 }
 
+/// The facts about a session that only the page for administrators shows.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct SessionDetails {
+    /// The session's id.
+    pub id: i64,
+    /// The address of the user.
+    pub email: String,
+    /// The number of refresh families of first-party clients that end with the session.
+    pub families: i64,
+}
+
 /// The query parameters of the list of all sessions.
 #[derive(Clone, Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// Only sessions of this user.
     #[param(inline)]
-    user_id: Option<Id>,
+    pub user_id: Option<Id>,
     /// The requested page.
     #[param(ignore)]
     pub page: PageRequest,
+    /// The parameters with invalid values, which impose no condition.
+    #[param(ignore)]
+    pub refused: Vec<(&'static str, String)>,
 }
 
 impl ListQuery {
@@ -89,6 +125,7 @@ impl ListQuery {
         let mut query = Query::read(query);
         Self {
             user_id: query.first("user_id", |text| text.parse().ok()),
+            refused: query.refused().to_vec(),
             page: query.page_request(),
         }
     }
@@ -143,6 +180,17 @@ pub async fn page(
         fetch_page(db, page_sql(slice, user_id.is_some()), values)
     })
     .await
+}
+
+/// Returns the details of these sessions in any order, without those of sessions that have ended meanwhile.
+pub async fn details(
+    db: &Db,
+    sessions: &[UserSession],
+    now: Timestamp,
+) -> Result<Vec<SessionDetails>, Error> {
+    let ids = Array::of(sessions, |session| session.session.id);
+    let sql = db.engine().choose(DETAILS_SQLITE, DETAILS_POSTGRES);
+    fetch_all!(db.reader(), SessionDetails, sql, ids, now)
 }
 
 async fn fetch_page(db: &Db, sql: String, values: [Option<i64>; 4]) -> Result<Vec<UserSession>, Error> {

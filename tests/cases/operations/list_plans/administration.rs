@@ -93,6 +93,28 @@ fn lists(other_engine: &str) -> Vec<List> {
     with_pages.collect()
 }
 
+/// The statements that read the details of the sessions or consents on a page, whose ids are in the middle of
+/// the list.
+fn details(engine: &Engine<(), ()>) -> Vec<List> {
+    let other_engine = engine.choose("_POSTGRES", "_SQLITE");
+    let (begin, end) = engine.choose(("[", "]"), ("{", "}"));
+    let ids = |id: fn(usize) -> String| {
+        let ids: Vec<String> = (ROWS / 2..).take(20).map(id).collect();
+        format!("'{begin}{}{end}'", ids.join(","))
+    };
+    let statements = identity::statements().into_iter();
+    let details = statements.filter(|(name, _)| name.contains("::DETAILS") && !name.ends_with(other_engine));
+    let lists = details.map(|(name, text)| {
+        let ids = match name.contains("::consents::") {
+            true => ids(|n| format!("\"consent{n}\"")),
+            false => ids(|n| n.to_string()),
+        };
+        let pages = vec![vec![ids, "1".to_owned()]];
+        List { name, text, pages }
+    });
+    lists.collect()
+}
+
 /// Nearly all users are enabled and no administrators, one client has nearly all consents, one user many
 /// sessions, all signing keys but two are deleted, and nearly all initial access tokens are used up.
 async fn lists_of_the_administration_read_one_page(world: World) {
@@ -142,8 +164,9 @@ async fn lists_of_the_administration_read_one_page(world: World) {
                 ('b', '', 'spa', '[]', '[]', '', '', FALSE, FALSE, 0, 0, 1)"
             .to_owned(),
     );
-    let lists = lists(engine.choose("_POSTGRES", "_SQLITE"));
+    let mut lists = lists(engine.choose("_POSTGRES", "_SQLITE"));
     assert!(lists.len() > 70, "{} lists", lists.len());
+    lists.extend(details(&engine));
     expect_bounded(&world, fill, &lists).await;
 }
 

@@ -193,12 +193,14 @@ routes! {
     };
     signUserOut "session" [12 12] |f| f.admin.delete(&user_path(f, "/sessions").await);
     listUserSessions "session" [2 2] |f| f.admin.get("/admin/sessions");
+    listUserSessions "page" [3 3] |f| f.admin.browser().open_call("/admin/sessions");
     endUserSession "session" [10 10] |f| {
         let user = f.world.user().await;
         let list = f.admin.get(&format!("/admin/sessions?user_id={}", user.id)).await.expect(200);
         f.admin.delete(&format!("/admin/sessions/{}", items(&list)[0]["id"]))
     };
     listConsents "session" [2 2] |f| f.admin.get("/admin/consents");
+    listConsents "page" [3 3] |f| f.admin.browser().open_call("/admin/consents");
     revokeConsent "session" [10 10] |f| {
         let user = f.world.user().await;
         f.app.tokens(&user, "posts:read").await;

@@ -10,6 +10,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     signing_keys(walk, &admin).await;
     users(walk, &admin).await;
     apps(walk, &admin).await;
+    connected_apps(walk).await;
     walk.visit("events", "/admin/events").await;
     walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
         .await;
@@ -17,6 +18,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     figures(walk).await;
     walk.world.age_sign_ins_of(&admin).await;
     walk.visit("signing-keys-later", "/admin/keys").await;
+    walk.visit("sessions-later", "/admin/sessions").await;
 }
 
 /// The plots of an hour with gaps, and of a week.
@@ -56,6 +58,11 @@ async fn users(walk: &Walk<'_>, admin: &User) {
     let user = walk.world.user().await;
     walk.visit("users", "/admin/users").await;
     walk.visit("users-none", "/admin/users?email=nobody%40example.org")
+        .await;
+    walk.visit("sessions", "/admin/sessions").await;
+    chromium.press("[popovertarget^=dialog-]").await;
+    walk.check("session-end").await;
+    walk.visit("sessions-none", "/admin/sessions?user_id=1000000000")
         .await;
     let path = format!("/admin/users/{}", user.id);
     walk.visit("user", &path).await;
@@ -97,4 +104,16 @@ async fn apps(walk: &Walk<'_>, admin: &User) {
     walk.submit(&[("#email", "nobody@example.org")], SUBMIT, FAILED)
         .await;
     walk.check("token-preview-failed").await;
+}
+
+/// The list of consents, with many scopes, and the dialog that revokes one.
+async fn connected_apps(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    let app = walk.world.app().register();
+    app.tokens(&user, "posts:read posts:write payments:read").await;
+    walk.visit("connected-apps", "/admin/consents").await;
+    walk.chromium.press("[popovertarget^=dialog-]").await;
+    walk.check("connected-app-disconnect").await;
+    walk.visit("connected-apps-none", "/admin/consents?user_id=1000000000")
+        .await;
 }

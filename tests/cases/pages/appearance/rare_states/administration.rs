@@ -20,6 +20,13 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.open("/admin/users").await;
     walk.submit(&[], "a[rel=next]", "rel=\"prev\"").await;
     walk.check("users-second-page").await;
+    walk.visit("sessions-of-many", "/admin/sessions").await;
+    walk.submit(&[], "a[rel=next]", "rel=\"prev\"").await;
+    walk.check("sessions-second-page").await;
+    walk.visit("sessions-refused", "/admin/sessions?user_id=ann")
+        .await;
+    walk.visit("connected-apps-refused", "/admin/consents?user_id=ann")
+        .await;
     changed_app(walk).await;
 }
 
