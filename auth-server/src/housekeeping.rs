@@ -44,6 +44,7 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) {
     .await;
     attempt("security events", events::prune(db, event_retention, now)).await;
     attempt("figures", figures::prune(db, now)).await;
+    attempt("numbers of tokens", figures::live_tokens::prune(db, now)).await;
     attempt("alerts", alerts::prune(db, event_retention, now)).await;
     attempt("device requests", device_requests::prune(db, now)).await;
     attempt("unused registrations", unused::prune(db, now)).await;

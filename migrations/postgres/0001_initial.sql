@@ -788,6 +788,14 @@ CREATE TABLE figures (
     wait_longer BIGINT NOT NULL DEFAULT 0
 );
 
+-- The number of access tokens that the key `kid` has signed and that expire within the minute before `expires_at`.
+CREATE TABLE live_tokens (
+    expires_at BIGINT NOT NULL,
+    kid TEXT NOT NULL,
+    tokens BIGINT NOT NULL,
+    PRIMARY KEY (expires_at, kid)
+);
+
 -- The privileges of api-server, whose login must be a member of this role (see docs/operate). The role cannot read signing
 -- keys or authorization codes, so that a vulnerability in the API does not expose them. Roles belong to the whole
 -- PostgreSQL server: the role may exist already, and the migrating login may not be allowed to create roles.

@@ -730,3 +730,11 @@ CREATE TABLE figures (
     wait_5s BIGINT NOT NULL DEFAULT 0,
     wait_longer BIGINT NOT NULL DEFAULT 0
 );
+
+-- The number of access tokens that the key `kid` has signed and that expire within the minute before `expires_at`.
+CREATE TABLE live_tokens (
+    expires_at BIGINT NOT NULL,
+    kid TEXT NOT NULL,
+    tokens BIGINT NOT NULL,
+    PRIMARY KEY (expires_at, kid)
+);

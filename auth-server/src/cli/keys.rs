@@ -7,7 +7,8 @@ use access_tokens::verifiers::{Kind, KnownVerifier};
 use clap::Subcommand;
 use drill::DrillArgs;
 use foundation::clock::Timestamp;
-use issuer::keys::{self, Key, KeyChange, KeyStore, Outcome, Readiness, Resealed, State};
+use issuer::keys::list::{self, ListedKey};
+use issuer::keys::{self, KeyChange, KeyStore, Outcome, Readiness, Resealed, State};
 use std::io::{self, IsTerminal as _, Write as _};
 
 /// The commands for signing keys.
@@ -65,8 +66,10 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
     match command {
         Command::List { json } => {
             let keys = keys::all(&services.db).await?;
+            let now = services.clock.now();
+            let readiness = keys::readiness(&services.db, &keys, now).await?;
+            let keys = list::with_live_tokens(&services.db, keys, now).await?;
             let mut lines: Vec<String> = keys.iter().map(line).collect();
-            let readiness = keys::readiness(&services.db, &keys, services.clock.now()).await?;
             lines.push(summary(&readiness));
             print(json, &keys, &lines)
         }
@@ -177,7 +180,7 @@ fn key_store(services: &Services) -> Result<KeyStore, Error> {
     })
 }
 
-fn line(key: &Key) -> String {
+fn line(ListedKey { key, live_tokens }: &ListedKey) -> String {
     let mut line = format!("{}  {}", key.kid, key.state.as_str());
     let times: [(&str, Option<Timestamp>); 6] = [
         ("created", Some(key.created_at)),
@@ -192,6 +195,9 @@ fn line(key: &Key) -> String {
     }
     if key.compromised {
         line.push_str("  compromised");
+    }
+    if *live_tokens > 0 {
+        line.push_str(&format!("  about {live_tokens} live access tokens"));
     }
     line
 }

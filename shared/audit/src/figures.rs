@@ -4,6 +4,7 @@
 
 mod counters;
 mod counts;
+pub mod live_tokens;
 mod window;
 
 pub use counters::{COUNTERS, Counters};
@@ -174,5 +175,27 @@ mod tests {
         assert_eq!(read(Window::Hour, 1_440).await, (at(1_380), Vec::new()));
         let later = at(1_000).after(RETENTION);
         assert_eq!(prune(&db, later).await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_tokens_of_a_key_are_counted_until_they_expire() {
+        let directory = tempfile::tempdir().unwrap();
+        let db = database(&directory).await;
+        for issued in [&["a", "b", "a"][..], &["b"], &[]] {
+            let counters = Counters::new();
+            for kid in issued {
+                counters.issue(kid, at(1_000));
+            }
+            counters.issue("a", at(1_001));
+            counters.finish(&db).await;
+        }
+        let read = async |minute: i64| {
+            let counts = live_tokens::read(&db, at(minute)).await.unwrap();
+            ["a", "b"].map(|kid| counts.get(kid).copied())
+        };
+        assert_eq!(read(1_000).await, [Some(5), Some(2)]);
+        assert_eq!(read(1_001).await, [Some(3), None]);
+        assert_eq!(read(1_002).await, [None, None]);
+        assert_eq!(live_tokens::prune(&db, at(1_001)).await.unwrap(), 2);
     }
 }

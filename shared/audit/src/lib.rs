@@ -15,6 +15,7 @@ pub fn statements() -> Vec<(String, String)> {
         events::list::tail::STATEMENTS,
         events::pseudonyms::STATEMENTS,
         figures::STATEMENTS,
+        figures::live_tokens::STATEMENTS,
     ];
     let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
     let constant = constant.into_iter().flatten().map(owned);

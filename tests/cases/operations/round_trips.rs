@@ -29,7 +29,7 @@ const ATTEMPTS: usize = 3;
 /// The statements of background tasks, by the beginning of their names. The mirror of the revocations is also
 /// read after a request that revokes, but another task may read it first. A client that is kept in memory is
 /// read once a second, and the use of its secret recorded once a minute.
-const BACKGROUND: [&str; 31] = [
+const BACKGROUND: [&str; 33] = [
     "access_tokens::verifiers::FIND_SURPLUS",
     "access_tokens::verifiers::PRUNE",
     "access_tokens::verifiers::RECORD",
@@ -39,6 +39,8 @@ const BACKGROUND: [&str; 31] = [
     "audit::events::PRUNE",
     "audit::figures::ADD",
     "audit::figures::PRUNE",
+    "audit::figures::live_tokens::ADD",
+    "audit::figures::live_tokens::PRUNE",
     "identity::clients::FIND",
     "identity::clients::secrets::RECORD_USE",
     "identity::clients::unused::PRUNE",

@@ -90,9 +90,12 @@ async fn issuers_that_start_together_share_one_installation(shape: Shape) {
 
 async fn a_second_start_changes_nothing(mut world: World) {
     let snapshot = |world: &World| -> Vec<Value> {
-        ["users", "clients", "keys"]
-            .map(|noun| world.cli(&[noun, "list", "--json"], ""))
-            .to_vec()
+        let mut lists = ["users", "clients", "keys"].map(|noun| world.cli(&[noun, "list", "--json"], ""));
+        // A process that stops stores the numbers of the tokens that it issued.
+        for key in lists[2].as_array_mut().unwrap() {
+            key.as_object_mut().unwrap().remove("live_tokens").unwrap();
+        }
+        lists.to_vec()
     };
     let secrets = |world: &World| -> Vec<(String, Vec<u8>)> {
         let files = std::fs::read_dir(world.data_dir()).unwrap().flatten();

@@ -3,7 +3,7 @@
 use super::{expect_redirect, expect_words, post, sign_in_at};
 use serde_json::Value;
 use std::time::Duration;
-use tests::{PASSWORD, Page, Shape, SharedWorld, User, World, eventually, on_every_shape};
+use tests::{PASSWORD, Page, Shape, SharedWorld, User, World, eventually, items, on_every_shape};
 
 const PATH: &str = "/admin/keys";
 /// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica
@@ -82,6 +82,37 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
     assert!(!later.visible_text().contains("began to sign"), "{}", later.reply);
     expect_redirect(&browser.submit(&later, &[("csrf", &csrf)]).await, PATH);
     assert_eq!(states(&world), ["retired", "retired", "active", "staged"]);
+}
+
+async fn the_live_tokens_of_each_key_are_counted(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let admin = world.user_with_role("admin").await;
+    let (app, mut browser) = (world.app().register(), admin.browser());
+    let counts = |keys: &[Value]| -> Vec<u64> {
+        let counts = keys.iter().map(|key| key["live_tokens"].as_u64().unwrap());
+        counts.collect()
+    };
+    let list = || world.cli(&["keys", "list", "--json"], "");
+    for _ in 0..2 {
+        app.tokens(&admin, "posts:read").await;
+    }
+    world.advance(Duration::from_secs(60));
+    eventually("the tokens are not counted", async || {
+        counts(list().as_array().unwrap()) == [2, 0]
+    })
+    .await;
+    let listed = admin.get("/admin/keys?order=asc").await.expect(200);
+    assert_eq!(counts(&items(&listed)), [2, 0]);
+    let printed = String::from_utf8(world.run(&["keys", "list"], "").stdout).unwrap();
+    assert!(printed.contains("about 2 live access tokens"), "{printed}");
+    let page = browser.open(PATH).await;
+    expect_words(&page, 200, "about 2");
+    // The tokens live for ten minutes, and are counted until the minute has ended in which they expire.
+    world.advance(Duration::from_secs(660));
+    assert_eq!(counts(list().as_array().unwrap()), [0, 0]);
+    let later = browser.open(PATH).await;
+    expect_words(&later, 200, "none counted");
+    assert!(!later.visible_text().contains("about 2"), "{}", later.reply);
 }
 
 async fn a_compromised_key_is_retired(shape: Shape) {
@@ -228,6 +259,7 @@ async fn changes_need_a_recent_sign_in(world: SharedWorld) {
 
 on_every_shape!(
     an_administrator_rotates_the_keys,
+    the_live_tokens_of_each_key_are_counted,
     a_compromised_key_is_retired,
     a_program_gets_json_at_the_address_of_the_page,
     only_administrators_see_the_page,

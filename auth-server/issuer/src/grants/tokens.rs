@@ -4,6 +4,7 @@
 use super::proofs::token_type;
 use super::{Grants, TokenResponse};
 use crate::keys::{self, SigningKey};
+use audit::figures::COUNTERS;
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::scope;
@@ -101,8 +102,10 @@ impl Grants {
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
         let claims = self.access_token_claims(subject, scope, key, now);
+        let access_token = signer.sign("at+jwt", &claims)?;
+        COUNTERS.issue(signer.kid(), now.after(self.lifetimes.access_token));
         Ok(TokenResponse {
-            access_token: signer.sign("at+jwt", &claims)?,
+            access_token,
             token_type: token_type(key),
             expires_in: self.lifetimes.access_token.as_secs(),
             refresh_token: None,

@@ -1,16 +1,31 @@
 //! Pages of signing keys, for administrators.
 
 use super::table::{Key, State, columns};
+use audit::figures::live_tokens;
+use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest, Query};
+use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
 use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 /// The columns by which the list is sorted.
 const KEY: &[&str] = &["number"];
+
+/// A key with the number of its tokens.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ListedSigningKey)]
+pub struct ListedKey {
+    /// The key.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The number of access tokens that the key has signed and that have not expired, as of the end of the
+    /// last minute. Revoked ones are included.
+    pub live_tokens: u64,
+}
 
 /// The query parameters of the list.
 #[derive(Clone, Debug, IntoParams)]
@@ -46,6 +61,14 @@ impl HasCursor for Key {
     }
 }
 
+impl HasCursor for ListedKey {
+    type Cursor = Cursor;
+
+    fn cursor(&self) -> Cursor {
+        self.key.cursor()
+    }
+}
+
 /// Returns the requested page of the keys, the newest first by default. Deleted keys are included.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
     let PageRequest {
@@ -60,6 +83,16 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
         fetch(db, query.state, slice, after)
     })
     .await
+}
+
+/// Returns these keys with the numbers of their tokens.
+pub async fn with_live_tokens(db: &Db, keys: Vec<Key>, now: Timestamp) -> Result<Vec<ListedKey>, Error> {
+    let live_tokens = live_tokens::read(db, now).await?;
+    let listed = keys.into_iter().map(|key| ListedKey {
+        live_tokens: live_tokens.get(&key.kid).copied().unwrap_or_default(),
+        key,
+    });
+    Ok(listed.collect())
 }
 
 async fn fetch(

@@ -50,7 +50,7 @@ impl SigningKey {
     }
 
     /// Returns the key's id in the JWKS.
-    pub(super) fn kid(&self) -> &str {
+    pub(crate) fn kid(&self) -> &str {
         &self.kid
     }
 

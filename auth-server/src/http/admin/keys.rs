@@ -10,10 +10,11 @@ use foundation::clock;
 use foundation::ids::TextId;
 use foundation::list_query::PageRequest;
 use identity::{Identity, administrators};
-use issuer::keys::list::{self, ListQuery};
-use issuer::keys::{self, Key, KeyChange, KeyStore, Readiness};
+use issuer::keys::list::{self, ListQuery, ListedKey};
+use issuer::keys::{self, KeyChange, KeyStore, Readiness};
 use std::sync::Arc;
 use std::time::Duration;
+use storage::paging::Page;
 use utoipa::ToSchema;
 use web::openapi::error_responses::code;
 use web::{Authorized, Code, Envelope, Error, JsonBody, PathId, Policy, list_response};
@@ -30,27 +31,30 @@ struct Retirement {
 
 /// List the signing keys
 ///
-/// Returns the keys with their states and the times of their life cycles, deleted ones included: the newest
-/// first, 20 per page. Unknown and invalid query parameters are ignored. A browser that opens the address
-/// gets a page in place of JSON, or is sent to the sign-in page.
+/// Returns the keys with their states, the times of their life cycles and the numbers of their tokens that
+/// have not expired, deleted ones included: the newest first, 20 per page. Unknown and invalid query
+/// parameters are ignored. A browser that opens the address gets a page in place of JSON, or is sent to the
+/// sign-in page.
 #[utoipa::path(
     get, path = paths::ADMIN_KEYS, operation_id = "listSigningKeys", tag = "Administration", params(ListQuery, PageRequest),
     security(("session" = []), ("oauth2" = ["admin"])),
     responses(
         (status = 200, description = "A page of keys.", headers(("Link")),
-         content((Envelope<Key> = "application/json"), (String = "text/html"))),
+         content((Envelope<ListedKey> = "application/json"), (String = "text/html"))),
         (status = 303, description = "A browser without a session is sent to the sign-in page.", headers(("Location"))),
         Administrator, SessionErrors, AdministratorErrors,
     )
 )]
 pub(crate) async fn list(
-    _: Administrator,
+    Administrator(context): Administrator,
     State(identity): State<Identity>,
     State(policy): State<Arc<Policy>>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
-    let page = list::page(&identity.db, &query).await?;
+    let Page { items, is_first } = list::page(&identity.db, &query).await?;
+    let items = list::with_live_tokens(&identity.db, items, context.now).await?;
+    let page = Page { items, is_first };
     Ok(list_response(page, &query.page, &policy.url(paths::ADMIN_KEYS)))
 }
 

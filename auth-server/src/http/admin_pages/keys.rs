@@ -11,6 +11,7 @@ use crate::http::forms::{AccountQuery, KeyRetirementForm, KeyRotationForm};
 use crate::http::redirects::see_other;
 use crate::pages::{self, FormState};
 use crate::paths;
+use audit::figures::live_tokens;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -18,6 +19,7 @@ use foundation::context::RequestContext;
 use identity::sessions::Session;
 use issuer::keys::list::{self, ListQuery};
 use issuer::keys::{self, Key, KeyChange, Outcome, Readiness};
+use std::collections::HashMap;
 use storage::db;
 use storage::paging::Page;
 use web::{Context, Links};
@@ -27,6 +29,7 @@ struct Overview {
     published: Vec<Key>,
     readiness: Readiness,
     page: Page<Key>,
+    live_tokens: HashMap<String, u64>,
     query: ListQuery,
 }
 
@@ -37,6 +40,7 @@ impl Overview {
             readiness: keys::readiness(&app.keys.db, &published, now).await?,
             published,
             page: list::page(&app.identity.db, &query).await?,
+            live_tokens: live_tokens::read(&app.keys.db, now).await?,
             query,
         })
     }
@@ -47,6 +51,7 @@ impl Overview {
             form,
             published: pages::Keys::new(&self.published, lives(&self.published)),
             listed: pages::Keys::new(&self.page.items, lives(&self.page.items)),
+            live_tokens: &self.live_tokens,
             readiness: &self.readiness,
             links: Links::of(&self.page, &self.query.page, paths::ADMIN_KEYS),
             sign_in: (!session.has_recent_sign_in(context.now))

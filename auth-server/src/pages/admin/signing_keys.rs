@@ -10,6 +10,7 @@ use axum::response::Response;
 use foundation::clock::Timestamp;
 use issuer::keys::life::Life;
 use issuer::keys::{self, Key, Readiness, State};
+use std::collections::HashMap;
 use std::time::Duration;
 use web::Links;
 
@@ -25,6 +26,8 @@ pub(crate) struct SigningKeysPage<'a> {
     pub(crate) published: Keys<'a>,
     /// A page of all keys.
     pub(crate) listed: Keys<'a>,
+    /// The number of live tokens of each key that has any, by its `kid`.
+    pub(crate) live_tokens: &'a HashMap<String, u64>,
     pub(crate) links: Links,
     /// The verifiers, and whether they have the staged key.
     pub(crate) readiness: &'a Readiness,
@@ -99,8 +102,9 @@ impl SigningKeysTemplate<'_> {
     /// Returns the headings of the table of keys, the last of which is that of the changes.
     fn key_headings(&self) -> Vec<Text<'static>> {
         let facts = [text::of("key"), text::of("key-created"), text::of("key-next")];
+        let tokens = [text::of("key-tokens")];
         let changes = self.sign_in.is_none().then(|| text::of("action"));
-        facts.into_iter().chain(changes).collect()
+        facts.into_iter().chain(tokens).chain(changes).collect()
     }
 
     /// Returns the rows of a table: an action, and whether the tokens of the staged, the active and the
@@ -131,6 +135,7 @@ struct KeyItem<'a> {
     created_at: Timestamp,
     /// The next change of the key, or the last one.
     next: Text<'a>,
+    live_tokens: Text<'a>,
     /// The effect of its retirement as compromised; `None` if that has happened.
     retirement: Option<Text<'a>>,
     in_terminal: InTerminal,
@@ -144,6 +149,7 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         state_in_words: in_words(key),
         created_at: key.created_at,
         next: next(key, &life, page.now),
+        live_tokens: live_tokens(key, page.live_tokens),
         retirement: (!key.compromised).then(|| retirement(key, page)),
         in_terminal: InTerminal::new(
             &format!("keys retire --compromised {}", quoted(&key.kid)),
@@ -227,6 +233,15 @@ fn next<'a>(key: &Key, life: &Life, now: Timestamp) -> Text<'a> {
         (State::Retired, .., Some(at)) => in_time(text::of("key-next-deleted"), at),
         (State::Deleted, .., Some(at)) => text::of("key-deleted-at").since("time", at, now),
         (State::Retired | State::Deleted, .., None) => text::of("key-signed"),
+    }
+}
+
+/// Returns the number of access tokens of a key that have not expired.
+fn live_tokens<'a>(key: &Key, live_tokens: &HashMap<String, u64>) -> Text<'a> {
+    match live_tokens.get(&key.kid) {
+        Some(n) if key.compromised => text::of("key-tokens-revoked").count("n", n),
+        Some(n) => text::of("key-tokens-about").count("n", n),
+        None => text::of("key-tokens-none"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The counters of a process, which it writes to the database once a minute.
 
 use super::counts::COLUMNS;
+use super::live_tokens::Unwritten;
 use super::{Counts, Figure, Timing, add, begin_of_minute};
 use foundation::clock::{self, Timestamp};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -20,6 +21,7 @@ pub struct Counters {
     counts: [AtomicU64; COLUMNS.len()],
     /// The minute to which the counts belong, as the microseconds of its begin.
     minute: AtomicI64,
+    tokens: Unwritten,
 }
 
 impl Counters {
@@ -28,6 +30,7 @@ impl Counters {
         Self {
             counts: [const { AtomicU64::new(0) }; COLUMNS.len()],
             minute: AtomicI64::new(0),
+            tokens: Unwritten::new(),
         }
     }
 
@@ -42,6 +45,11 @@ impl Counters {
         self.counts[timing.column(millis)].fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts an access token that the key with this `kid` signed.
+    pub fn issue(&self, kid: &str, expires_at: Timestamp) {
+        self.tokens.count(kid, expires_at);
+    }
+
     /// Sets the minute to which the first counts belong: that of the time `now`. Called once, when the
     /// process starts.
     pub fn begin(&self, now: Timestamp) {
@@ -50,8 +58,8 @@ impl Counters {
     }
 
     /// Adds the counts of each minute that has ended to its row, by one statement, unless nothing was
-    /// counted. Counts that cannot be written become part of the next minute. Runs until the task is aborted,
-    /// and goes on if it is started again.
+    /// counted, and those of issued tokens to theirs. Counts that cannot be written become part of the next
+    /// minute. Runs until the task is aborted, and goes on if it is started again.
     pub async fn follow(&self, db: Db) {
         loop {
             let present = begin_of_minute(clock::now());
@@ -69,6 +77,7 @@ impl Counters {
     }
 
     async fn write(&self, db: &Db, minute: Timestamp) {
+        self.tokens.write(db).await;
         let counts = self.take();
         if counts.is_empty() {
             return;
