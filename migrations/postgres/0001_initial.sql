@@ -434,6 +434,8 @@ CREATE TABLE verifiers (
     user_agent TEXT NOT NULL,
     -- The ids of the keys, separated by spaces.
     kids TEXT NOT NULL,
+    -- The keys that a replica no longer has, with the times at which it dropped them, as JSON.
+    dropped TEXT NOT NULL DEFAULT '[]',
     -- Whether the fetch was conditional.
     revalidates BOOLEAN NOT NULL,
     seen_at BIGINT NOT NULL,
@@ -831,7 +833,7 @@ BEGIN
     GRANT SELECT, INSERT, DELETE ON unfinished_erasures TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE, DELETE ON housekeeping_leases TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE (user_id, subject) ON alerts TO latchkey_api;
-    GRANT SELECT, INSERT, UPDATE (kids, revalidates, seen_at) ON verifiers TO latchkey_api;
+    GRANT SELECT, INSERT, UPDATE (kids, dropped, revalidates, seen_at) ON verifiers TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE ON figures TO latchkey_api;
 EXCEPTION
     WHEN undefined_object OR insufficient_privilege THEN

@@ -425,6 +425,8 @@ CREATE TABLE verifiers (
     user_agent TEXT NOT NULL,
     -- The ids of the keys, separated by spaces.
     kids TEXT NOT NULL,
+    -- The keys that a replica no longer has, with the times at which it dropped them, as JSON.
+    dropped TEXT NOT NULL DEFAULT '[]',
     -- Whether the fetch was conditional.
     revalidates BOOLEAN NOT NULL,
     seen_at BIGINT NOT NULL,

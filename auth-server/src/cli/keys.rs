@@ -159,8 +159,12 @@ fn describe_verifier(verifier: &KnownVerifier) -> String {
         seen_at,
         ..
     } = verifier;
+    let dropped = verifier.dropped.iter();
+    let dropped: String = dropped
+        .map(|key| format!("  dropped {} {}", key.kid, key.at))
+        .collect();
     match verifier.kind {
-        Kind::Api => format!("api  {name}  reported {seen_at}  has {kids}"),
+        Kind::Api => format!("api  {name}  reported {seen_at}  has {kids}{dropped}"),
         Kind::Client => format!(
             "client  {name}  {user_agent:?}  fetched {seen_at}{}  has {kids}",
             if verifier.revalidates { " again" } else { "" }

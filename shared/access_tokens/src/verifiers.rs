@@ -4,18 +4,20 @@
 
 use crate::Jwks;
 use foundation::clock::{Timestamp, now};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use storage::db::{Db, Error};
 use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
 sql! {
-    RECORD = "INSERT INTO verifiers (kind, name, user_agent, kids, revalidates, seen_at) VALUES ($1, $2, $3, $4, $5, $6)
+    RECORD = "INSERT INTO verifiers (kind, name, user_agent, kids, dropped, revalidates, seen_at)
+              VALUES ($1, $2, $3, $4, $5, $6, $7)
               ON CONFLICT (kind, name, user_agent) DO UPDATE
-              SET kids = excluded.kids, revalidates = excluded.revalidates, seen_at = excluded.seen_at
+              SET kids = excluded.kids, dropped = excluded.dropped, revalidates = excluded.revalidates,
+                  seen_at = excluded.seen_at
               WHERE verifiers.seen_at <= excluded.seen_at";
-    LIST = "SELECT kind, name, user_agent, kids, revalidates, seen_at FROM verifiers
+    LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at FROM verifiers
             WHERE seen_at > $1 ORDER BY seen_at DESC LIMIT $2";
     FIND_SURPLUS = "SELECT seen_at FROM verifiers ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
     PRUNE = delete_expired!("verifiers", "kind, name, user_agent", "seen_at");
@@ -32,6 +34,8 @@ const CAPACITY: i64 = 1_000;
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// The time after its last report in which a replica of the API counts as running.
 const RUNNING_FOR: Duration = Duration::from_secs(60);
+/// The largest number of dropped keys in the report of a replica of the API.
+const DROPPED: usize = 8;
 
 /// The kind of a verifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -56,10 +60,22 @@ pub struct KnownVerifier {
     pub user_agent: String,
     /// The `kid` of each key that it has. Those of another client are the keys that it fetched last.
     pub kids: Vec<String>,
+    /// The last eight keys that a replica of the API has dropped since it started, the latest last. It has
+    /// refused their tokens since then at the latest.
+    pub dropped: Vec<DroppedKey>,
     /// Whether the last fetch had an `If-None-Match`, as a cache sends.
     pub revalidates: bool,
     /// The time of its last fetch, or of its last report.
     pub seen_at: Timestamp,
+}
+
+/// A key that a replica of the API no longer has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DroppedKey {
+    /// The `kid` of the key.
+    pub kid: String,
+    /// The time at which the replica dropped it.
+    pub at: Timestamp,
 }
 
 #[derive(sqlx::FromRow)]
@@ -68,6 +84,7 @@ struct Row {
     name: String,
     user_agent: String,
     kids: String,
+    dropped: String,
     revalidates: bool,
     seen_at: Timestamp,
 }
@@ -91,6 +108,7 @@ impl From<Row> for KnownVerifier {
             name: row.name,
             user_agent: row.user_agent,
             kids: row.kids.split_whitespace().map(str::to_owned).collect(),
+            dropped: serde_json::from_str(&row.dropped).unwrap_or_default(),
             revalidates: row.revalidates,
             seen_at: row.seen_at,
         }
@@ -113,6 +131,7 @@ impl KnownVerifier {
             self.name.as_str(),
             self.user_agent.as_str(),
             self.kids.join(" "),
+            serde_json::to_string(&self.dropped).unwrap_or_default(),
             self.revalidates,
             self.seen_at
         );
@@ -140,20 +159,26 @@ pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
     db.prune(PRUNE, until).await.map(|_| ())
 }
 
-/// Reports the keys in `jwks` as those of the replica of the API with this name: whenever they change, and
-/// every ten seconds. Never returns.
+/// Reports the keys in `jwks`, and those that are no longer in it, as those of the replica of the API with
+/// this name: whenever they change, and every ten seconds. Never returns.
 pub async fn report(db: Db, name: String, jwks: Jwks) {
     let mut held = jwks.kids();
+    let (mut kids, mut dropped) = (Vec::new(), Vec::new());
     loop {
-        let kids = held.borrow_and_update().clone();
+        let before = std::mem::replace(&mut kids, held.borrow_and_update().clone());
+        let at = now();
+        let gone = before.into_iter().filter(|kid| !kids.contains(kid));
+        dropped.extend(gone.map(|kid| DroppedKey { kid, at }));
+        dropped.drain(..dropped.len().saturating_sub(DROPPED));
         if !kids.is_empty() {
             let replica = KnownVerifier {
                 kind: Kind::Api,
                 name: name.clone(),
                 user_agent: String::new(),
-                kids,
+                kids: kids.clone(),
+                dropped: dropped.clone(),
                 revalidates: true,
-                seen_at: now(),
+                seen_at: at,
             };
             if let Err(error) = replica.record(&db).await {
                 tracing::warn!(%error, "cannot report the keys of this replica");

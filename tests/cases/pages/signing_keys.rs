@@ -146,6 +146,14 @@ async fn a_compromised_key_is_retired(shape: Shape) {
     let after = browser.open(PATH).await;
     expect_words(&after, 200, &format!("{compromised} was retired as compromised"));
     expect_words(&after, 200, &format!("{compromised} compromised"));
+    eventually(
+        "a replica of the API does not confirm that it refuses the tokens",
+        async || {
+            let page = admin.browser().open(PATH).await.visible_text();
+            page.matches("stopped accepting its tokens within").count() == world.api_ports().len()
+        },
+    )
+    .await;
     // The next key took over at once, and another was staged.
     expect_words(&after, 200, "The keys can be rotated in");
     let again = post(&mut browser, &page, "/admin/keys/retire", &retire).await;

@@ -84,6 +84,7 @@ fn into_verifiers((address, fetches): (IpAddr, Vec<Fetch>)) -> impl Iterator<Ite
         name: address.to_string(),
         user_agent: fetch.user_agent,
         kids: fetch.set.keys().iter().map(|key| key.kid.clone()).collect(),
+        dropped: Vec::new(),
         revalidates: fetch.revalidates,
         seen_at: fetch.at,
     })

@@ -5,6 +5,7 @@ use super::table::{Key, State, in_state};
 use access_tokens::verifiers::{self, Kind, KnownVerifier};
 use foundation::clock::Timestamp;
 use serde::Serialize;
+use std::time::Duration;
 use storage::db::{self, Db};
 use utoipa::ToSchema;
 
@@ -35,6 +36,18 @@ pub struct Share {
     pub ready: usize,
     /// The number of all verifiers of the kind.
     pub all: usize,
+}
+
+/// Whether a replica of the API refuses the tokens of a key that was retired as compromised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Refusal {
+    /// It may still have the key.
+    Unconfirmed,
+    /// It dropped the key this time after the retirement, and has refused the tokens since then at the
+    /// latest.
+    Within(Duration),
+    /// It has never had the key, or has started since the retirement.
+    WithoutKey,
 }
 
 impl Readiness {
@@ -68,6 +81,23 @@ impl Readiness {
         }
     }
 
+    /// Returns the replicas of the API by name, and whether they refuse the tokens of a compromised key:
+    /// those that have not confirmed it first. There are none if the key is not compromised.
+    pub fn refusals(&self, key: &Key) -> Vec<(Refusal, &str)> {
+        let Some(retired_at) = key.deleted_at.filter(|_| key.compromised) else {
+            return Vec::new();
+        };
+        let replicas = self
+            .verifiers
+            .iter()
+            .filter(|verifier| verifier.kind == Kind::Api);
+        let mut refusals: Vec<_> = replicas
+            .map(|replica| (refusal(replica, &key.kid, retired_at), replica.name.as_str()))
+            .collect();
+        refusals.sort_unstable();
+        refusals
+    }
+
     /// Fails with [`Error::Unready`] if a verifier lacks the staged key.
     pub fn require_all(&self) -> Result<(), Error> {
         let unready = self.unready();
@@ -81,6 +111,15 @@ impl Readiness {
             kid: self.staged.clone().unwrap_or_default(),
             verifiers: named.join("; "),
         })
+    }
+}
+
+fn refusal(replica: &KnownVerifier, kid: &str, retired_at: Timestamp) -> Refusal {
+    match replica.dropped.iter().rfind(|dropped| dropped.kid == kid) {
+        _ if replica.has(kid) => Refusal::Unconfirmed,
+        Some(dropped) => Refusal::Within(dropped.at.since(retired_at)),
+        None if replica.seen_at <= retired_at => Refusal::Unconfirmed,
+        None => Refusal::WithoutKey,
     }
 }
 
@@ -112,6 +151,7 @@ pub async fn readiness(db: &Db, keys: &[Key], now: Timestamp) -> Result<Readines
 #[cfg(test)]
 mod tests {
     use super::*;
+    use access_tokens::verifiers::DroppedKey;
 
     fn verifier(kind: Kind, name: &str, kids: &[&str]) -> KnownVerifier {
         KnownVerifier {
@@ -119,6 +159,7 @@ mod tests {
             name: name.to_owned(),
             user_agent: String::new(),
             kids: kids.iter().map(|&kid| kid.to_owned()).collect(),
+            dropped: Vec::new(),
             revalidates: false,
             seen_at: Timestamp::from_micros(0),
         }
@@ -153,5 +194,46 @@ mod tests {
         let readiness = Readiness::of(None, vec![verifier(Kind::Api, "api-1:8080", &["now"])]);
         assert_eq!(readiness.api, Share { ready: 0, all: 1 });
         assert!(readiness.require_all().is_ok());
+    }
+
+    #[test]
+    fn a_replica_that_may_have_a_compromised_key_has_not_confirmed() {
+        let at = Timestamp::from_micros;
+        let replica = |name: &str, kids: &[&str], dropped_at: Option<i64>, seen_at: i64| KnownVerifier {
+            dropped: dropped_at
+                .map(|dropped_at| DroppedKey {
+                    kid: "bad".to_owned(),
+                    at: at(dropped_at),
+                })
+                .into_iter()
+                .collect(),
+            seen_at: at(seen_at),
+            ..verifier(Kind::Api, name, kids)
+        };
+        let replicas = vec![
+            replica("dropped", &["now"], Some(1_400), 2_000),
+            replica("holds", &["bad"], None, 2_000),
+            replica("holds-again", &["bad"], Some(1_100), 2_000),
+            replica("silent", &["now"], None, 900),
+            replica("started", &["now"], None, 2_000),
+            verifier(Kind::Client, "192.0.2.1", &["bad"]),
+        ];
+        let expected = [
+            (Refusal::Unconfirmed, "holds"),
+            (Refusal::Unconfirmed, "holds-again"),
+            (Refusal::Unconfirmed, "silent"),
+            (Refusal::Within(Duration::from_micros(400)), "dropped"),
+            (Refusal::WithoutKey, "started"),
+        ];
+        let readiness = Readiness::of(None, replicas);
+        let mut key = Key {
+            kid: "bad".to_owned(),
+            deleted_at: Some(at(1_000)),
+            compromised: true,
+            ..Key::example(State::Deleted)
+        };
+        assert_eq!(readiness.refusals(&key), expected);
+        key.compromised = false;
+        assert!(readiness.refusals(&key).is_empty());
     }
 }

@@ -207,7 +207,7 @@ fn number(n: u64) -> String {
     n.to_string()
 }
 
-fn milliseconds(n: u64) -> String {
+pub(super) fn milliseconds(n: u64) -> String {
     text::of("milliseconds").with("n", n).plain()
 }
 

@@ -1,14 +1,19 @@
-//! The part of the page of the signing keys that tells who has the next key.
+//! The parts of the page of the signing keys that tell who has the next key, and who refuses the tokens of a
+//! compromised one.
 
 use super::InTerminal;
+use super::dashboard::milliseconds;
 use crate::pages::text;
 use crate::pages::text::Text;
 use access_tokens::verifiers::{Kind, KnownVerifier};
 use foundation::clock::Timestamp;
-use issuer::keys::{Readiness, Share};
+use issuer::keys::{Key, Readiness, Refusal, Share};
+use std::time::Duration;
 
 /// The largest number of verifiers that the page shows.
 const SHOWN: usize = 20;
+/// The time from which on a refusal is not told in milliseconds.
+const LONG: Duration = Duration::from_secs(10);
 
 /// The part of the page that shows which verifiers have the staged key.
 pub(super) struct ReadinessPart<'a> {
@@ -58,6 +63,27 @@ impl<'a> ReadinessPart<'a> {
 pub(super) fn unready(readiness: &Readiness) -> Vec<VerifierItem<'_>> {
     let unready = readiness.unready().iter().take(SHOWN);
     unready.map(|verifier| item(verifier, false)).collect()
+}
+
+/// Tells whether the replicas of the API refuse the tokens of a key, if it is compromised.
+pub(super) fn refusals<'a>(readiness: &'a Readiness, key: &Key) -> Vec<Text<'a>> {
+    let refusals = readiness.refusals(key);
+    let further = refusals.len().saturating_sub(SHOWN) as u64;
+    let shown = refusals.into_iter().take(SHOWN).map(|(refusal, name)| {
+        let text = match refusal {
+            Refusal::Unconfirmed => text::of("key-refusal-unconfirmed"),
+            Refusal::Within(time) if time < LONG => {
+                let millis = time.as_micros().div_ceil(1_000);
+                let millis = u64::try_from(millis).unwrap_or_default();
+                text::of("key-refusal-within").with("time", milliseconds(millis))
+            }
+            Refusal::Within(time) => text::of("key-refusal-within").with("time", text::duration(time)),
+            Refusal::WithoutKey => text::of("key-refusal-without-key"),
+        };
+        text.with("name", name)
+    });
+    let further = (further > 0).then(|| text::of("verifiers-further").count("n", further));
+    shown.chain(further).collect()
 }
 
 fn item(verifier: &KnownVerifier, has_staged_key: bool) -> VerifierItem<'_> {

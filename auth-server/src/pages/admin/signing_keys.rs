@@ -17,6 +17,8 @@ use web::Links;
 
 /// The time for which the page reports a change.
 const NEWS_LIFETIME: Duration = Duration::from_mins(2);
+/// The time for which the page reports that a key was retired as compromised. Its tokens have expired then.
+const REFUSALS_LIFETIME: Duration = Duration::from_mins(10);
 /// The number of deleted keys on the time line.
 const DELETED_ON_LINE: usize = 3;
 
@@ -72,7 +74,7 @@ impl<'a> Keys<'a> {
 #[template(path = "signing_keys.html")]
 struct SigningKeysTemplate<'a> {
     form: FormState<'a>,
-    news: Vec<Text<'a>>,
+    news: Vec<News<'a>>,
     line: TimeLine,
     lanes: Vec<Lane<'a>>,
     rotation: Rotation<'a>,
@@ -84,6 +86,13 @@ struct SigningKeysTemplate<'a> {
     jwks_url: &'a str,
     in_terminal: InTerminal,
     now: Timestamp,
+}
+
+/// A change that happened just now.
+struct News<'a> {
+    text: Text<'a>,
+    /// The replicas of the API and whether they refuse the tokens of the key, if it is compromised.
+    refusals: Vec<Text<'a>>,
 }
 
 /// Whether the keys can be rotated now.
@@ -196,16 +205,22 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
 }
 
 /// Returns the changes that happened just now.
-fn news<'a>(page: &SigningKeysPage<'a>) -> Vec<Text<'a>> {
-    let report = |text: Text<'a>, key: &'a Key, at: Option<Timestamp>| {
-        let at = at.filter(|at| page.now.since(*at) < NEWS_LIFETIME)?;
-        Some(text.with("kid", &key.kid).since("time", at, page.now))
-    };
+fn news<'a>(page: &SigningKeysPage<'a>) -> Vec<News<'a>> {
     let keys = page.published.iter().chain(page.listed.deleted());
-    let changes = keys.filter_map(|(key, _)| match key.state {
-        State::Deleted if key.compromised => report(text::of("keys-news-compromised"), key, key.deleted_at),
-        State::Active => report(text::of("keys-news-active"), key, key.activated_at),
-        State::Staged | State::Retired | State::Deleted => None,
+    let changes = keys.filter_map(|(key, _)| {
+        let (text, at, lifetime) = match key.state {
+            State::Deleted if key.compromised => (
+                text::of("keys-news-compromised"),
+                key.deleted_at?,
+                REFUSALS_LIFETIME,
+            ),
+            State::Active => (text::of("keys-news-active"), key.activated_at?, NEWS_LIFETIME),
+            State::Staged | State::Retired | State::Deleted => return None,
+        };
+        (page.now.since(at) < lifetime).then(|| News {
+            text: text.with("kid", &key.kid).since("time", at, page.now),
+            refusals: readiness::refusals(page.readiness, key),
+        })
     });
     changes.collect()
 }

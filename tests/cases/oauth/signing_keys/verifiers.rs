@@ -155,6 +155,39 @@ async fn a_suspended_replica_of_the_api_is_named_before_a_rotation(shape: Shape)
     wait_until_apis_are_ready(&world, &admin).await;
 }
 
+async fn a_suspended_replica_of_the_api_has_not_confirmed_a_retirement(shape: Shape) {
+    let world = World::start(shape).await;
+    let admin = world.user_with_role("admin").await;
+    wait_until_apis_are_ready(&world, &admin).await;
+    let [suspended, ..] = world.api_ports()[..] else {
+        panic!("there is no API");
+    };
+    world.suspend(suspended);
+    let active = key_in_state(&world, "active");
+    world.cli(&["keys", "retire", "--compromised", &active, "--json"], "");
+    let confirmed = async || {
+        let page = admin.browser().open(PAGE).await.visible_text();
+        let unconfirmed = page.contains(&format!(":{suspended} has not confirmed yet"));
+        (
+            page.matches("stopped accepting its tokens within").count(),
+            unconfirmed,
+        )
+    };
+    eventually("the other replica does not confirm", async || {
+        confirmed().await == (1, true)
+    })
+    .await;
+    world.resume(suspended);
+    eventually("the suspended replica does not confirm", async || {
+        confirmed().await == (2, false)
+    })
+    .await;
+    let listed = verifiers(&admin).await;
+    for verifier in listed["verifiers"].as_array().unwrap() {
+        assert_eq!(verifier["dropped"][0]["kid"], active, "{verifier}");
+    }
+}
+
 async fn a_conditional_fetch_is_one_of_the_same_client(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let client = client(&world, "revalidates-1");
@@ -207,4 +240,7 @@ on_every_shape!(
     verifiers_are_forgotten_after_a_day_and_beyond_a_thousand,
 );
 
-on_many_processes!(a_suspended_replica_of_the_api_is_named_before_a_rotation);
+on_many_processes!(
+    a_suspended_replica_of_the_api_is_named_before_a_rotation,
+    a_suspended_replica_of_the_api_has_not_confirmed_a_retirement,
+);
