@@ -1,6 +1,9 @@
 //! `/admin/keys`: the signing keys in the hand of an administrator.
 
-use super::{RETIREMENT_TIME, STAGING_TIME, key_in_state, list, published, wait_until_published};
+use super::{
+    RETIREMENT_TIME, STAGING_TIME, key_in_state, list, published, wait_until_published,
+    without_numbers_of_tokens,
+};
 use foundation::clock::Timestamp;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -12,6 +15,7 @@ const ROTATIONS: &str = "/admin/keys/rotations";
 /// The keys by HTTP, the oldest first. Expects that the shell lists the same.
 async fn keys(world: &World, admin: &User) -> Vec<Value> {
     let listed = items(&admin.get("/admin/keys?order=asc").await.expect(200));
+    let listed = without_numbers_of_tokens(&listed);
     assert_eq!(listed, list(world));
     listed
 }
@@ -68,14 +72,19 @@ async fn expect_filtered_by_state(admin: &User, oldest_first: &[Value]) {
     let newest_first: Vec<Value> = oldest_first.iter().rev().cloned().collect();
     for ignored in ["", "?state=Active", "?state=", "?unknown=1", "?cursor=x"] {
         let page = admin.get(&format!("/admin/keys{ignored}")).await.expect(200);
-        assert_eq!(items(&page), newest_first, "{ignored}");
+        assert_eq!(
+            without_numbers_of_tokens(&items(&page)),
+            newest_first,
+            "{ignored}"
+        );
         assert_eq!(page.json()["next"], json!(null));
     }
     for key in oldest_first {
         let query = format!("state=none&state={}", key["state"].as_str().unwrap());
         let page = admin.get(&format!("/admin/keys?{query}")).await.expect(200);
         let of_state = newest_first.iter().filter(|other| other["state"] == key["state"]);
-        assert_eq!(items(&page), Vec::from_iter(of_state.cloned()), "{query}");
+        let of_state: Vec<Value> = of_state.cloned().collect();
+        assert_eq!(without_numbers_of_tokens(&items(&page)), of_state, "{query}");
     }
     let none = admin.get("/admin/keys?state=deleted").await.expect(200);
     assert!(items(&none).is_empty(), "{none}");
@@ -112,7 +121,7 @@ async fn a_compromised_key_is_deleted_at_once(shape: Shape) {
     assert_eq!([&change["done"], &change["kid"], &change["active"]], expected);
     // The key had signed the token of the administrator too.
     world.expect_revoked_soon(&token).await;
-    let deleted = &list(&world)[0];
+    let deleted = &keys(&world, &admin).await[0];
     assert_eq!(
         (&deleted["state"], &deleted["compromised"]),
         (&json!("deleted"), &json!(true))

@@ -1,6 +1,6 @@
 //! `keys drill`: green while every replica accepts every valid token, and red as soon as one does not.
 
-use super::{key_in_state, kids, published};
+use super::{key_in_state, kids, list};
 use serde_json::Value;
 use std::process::Output;
 use tests::{
@@ -140,7 +140,7 @@ async fn an_api_without_notifications_and_key_fetches_turns_the_drill_red(shape:
 
 async fn a_drill_rotates_nothing_unless_every_replica_answers(shape: Shape) {
     let world = World::start(shape).await;
-    let before = published(&world).await;
+    let before = list(&world);
     let nobody = StubServer::start().await;
     nobody.answer(404, "{}");
     let (code, _, message) = drill(&world, &[&nobody.url], &[]);
@@ -149,7 +149,7 @@ async fn a_drill_rotates_nothing_unless_every_replica_answers(shape: Shape) {
         message.contains("nothing was rotated") && message.contains(&nobody.url),
         "{message}"
     );
-    assert_eq!(published(&world).await, before);
+    assert_eq!(list(&world), before);
 }
 
 async fn a_drill_leaves_a_disabled_client(shape: Shape) {

@@ -1,6 +1,7 @@
 //! The pages for administrators.
 
 use super::{CHANGED, DONE, FAILED, SUBMIT, Walk};
+use std::time::Duration;
 use storage::execute;
 use tests::User;
 
@@ -39,6 +40,10 @@ async fn figures(walk: &Walk<'_>) {
 async fn signing_keys(walk: &Walk<'_>, admin: &User) {
     let chromium = &walk.chromium;
     walk.sign_in(admin).await;
+    let count = "INSERT INTO live_tokens (expires_at, kid, tokens)
+                 SELECT CAST($1 AS BIGINT), kid, 120 FROM signing_keys WHERE state <> 'deleted'";
+    let expires_at = walk.world.now().after(Duration::from_secs(600));
+    execute!(walk.world.db().await.writer(), count, expires_at).unwrap();
     walk.visit("signing-keys", "/admin/keys").await;
     // The keys can be rotated once in five minutes.
     let button = walk.word("[popovertarget=rotation]", "[popovertarget=retirement-2]");
