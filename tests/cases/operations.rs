@@ -5,6 +5,7 @@ mod allocations;
 mod clocks;
 mod database_failures;
 mod documentation;
+mod imports;
 mod list_plans;
 mod pruning;
 mod redis;
