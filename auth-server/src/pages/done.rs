@@ -1,6 +1,7 @@
 //! Messages about changes that succeeded. The next page of the browser shows such a message once.
 
 use axum::http::{HeaderMap, HeaderValue};
+use foundation::names;
 use std::time::Duration;
 use web::cookies;
 
@@ -34,40 +35,25 @@ pub(crate) enum Done {
     PasswordRemoved,
 }
 
+// The values of the cookie.
+names! {
+    Done:
+    AccountChanged = "account-changed",
+    AppChanged = "app-changed",
+    SessionEnded = "session-ended",
+    OtherSessionsEnded = "other-sessions-ended",
+    AppDisconnected = "app-disconnected",
+    PasskeyAdded = "passkey-added",
+    PasskeyRenamed = "passkey-renamed",
+    PasskeyRemoved = "passkey-removed",
+    PasswordChanged = "password-changed",
+    PasswordRemoved = "password-removed",
+}
+
 impl Done {
-    const ALL: [Self; 10] = [
-        Self::AccountChanged,
-        Self::AppChanged,
-        Self::SessionEnded,
-        Self::OtherSessionsEnded,
-        Self::AppDisconnected,
-        Self::PasskeyAdded,
-        Self::PasskeyRenamed,
-        Self::PasskeyRemoved,
-        Self::PasswordChanged,
-        Self::PasswordRemoved,
-    ];
-
-    /// Returns the value of the cookie.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::AccountChanged => "account-changed",
-            Self::AppChanged => "app-changed",
-            Self::SessionEnded => "session-ended",
-            Self::OtherSessionsEnded => "other-sessions-ended",
-            Self::AppDisconnected => "app-disconnected",
-            Self::PasskeyAdded => "passkey-added",
-            Self::PasskeyRenamed => "passkey-renamed",
-            Self::PasskeyRemoved => "passkey-removed",
-            Self::PasswordChanged => "password-changed",
-            Self::PasswordRemoved => "password-removed",
-        }
-    }
-
     /// Returns the change that the next page has to report, if there is one.
     pub(super) fn of_request(headers: &HeaderMap) -> Option<Self> {
-        let value = cookies::single(headers, COOKIE)?;
-        Self::ALL.into_iter().find(|done| done.as_str() == value)
+        Self::named(cookies::single(headers, COOKIE)?)
     }
 
     /// Returns the `Set-Cookie` value that keeps the change for the next page.

@@ -4,6 +4,7 @@
 
 use crate::Jwks;
 use foundation::clock::{Timestamp, now};
+use foundation::names;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use storage::db::{Db, Error};
@@ -89,22 +90,12 @@ struct Row {
     seen_at: Timestamp,
 }
 
-impl Kind {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Client => "client",
-        }
-    }
-}
+names!(Kind: Api = "api", Client = "client");
 
 impl From<Row> for KnownVerifier {
     fn from(row: Row) -> Self {
         Self {
-            kind: match row.kind == Kind::Api.as_str() {
-                true => Kind::Api,
-                false => Kind::Client,
-            },
+            kind: Kind::named(&row.kind).unwrap_or(Kind::Client),
             name: row.name,
             user_agent: row.user_agent,
             kids: row.kids.split_whitespace().map(str::to_owned).collect(),

@@ -12,6 +12,7 @@ pub mod ids;
 pub mod json;
 pub mod list_query;
 pub mod log;
+pub mod names;
 pub mod network;
 pub mod private_files;
 pub mod random;

@@ -110,11 +110,11 @@ impl<'a> Query<'a> {
     /// Returns the requested page. Call this after the list's own parameters are read.
     pub fn page_request<C: FromStr + ToSchema>(mut self) -> PageRequest<C> {
         PageRequest {
-            order: self.first("order", Order::parse),
+            order: self.first("order", Order::named),
             cursor: self
                 .find("cursor", |text| text.parse().ok())
                 .map(|(_, cursor)| cursor),
-            direction: self.find("dir", Direction::parse).unwrap_or_default().1,
+            direction: self.find("dir", Direction::named).unwrap_or_default().1,
             accepted: self.accepted,
         }
     }
@@ -162,20 +162,10 @@ impl<C: ToSchema + Display> PageRequest<C> {
     }
 }
 
+crate::names!(Order: Ascending = "asc", Descending = "desc");
+crate::names!(Direction: Next = "next", Prev = "prev");
+
 impl Order {
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Ascending, Self::Descending]
-            .into_iter()
-            .find(|order| order.as_str() == text)
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ascending => "asc",
-            Self::Descending => "desc",
-        }
-    }
-
     /// Returns the opposite order.
     pub const fn reversed(self) -> Self {
         match self {
@@ -189,20 +179,5 @@ impl Order {
 impl Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl Direction {
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Next, Self::Prev]
-            .into_iter()
-            .find(|direction| direction.as_str() == text)
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Next => "next",
-            Self::Prev => "prev",
-        }
     }
 }

@@ -16,28 +16,13 @@ pub enum Role {
     Admin,
 }
 
+crate::names!(Role: User = "user", Editor = "editor", Admin = "admin");
+
 impl Role {
-    /// All roles.
-    pub const ALL: [Self; 3] = [Self::User, Self::Editor, Self::Admin];
-
-    /// Returns the role's name as the database stores it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Editor => "editor",
-            Self::Admin => "admin",
-        }
-    }
-
     /// Returns the role with this name as the database stores it. An unknown name, which a newer version may
     /// have stored, is the role that permits least.
     pub fn stored(name: &str) -> Self {
         Self::named(name).unwrap_or(Self::User)
-    }
-
-    /// Returns the role with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == name)
     }
 
     /// Returns the largest scope that the role permits: every scope name for administrators, every one but

@@ -1,6 +1,7 @@
 //! The methods by which a user signed in, as ID tokens name them.
 
 use foundation::clock::Timestamp;
+use foundation::names;
 
 /// The methods by which a user signed in (RFC 8176).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,18 +25,12 @@ pub struct SignIn {
     pub methods: AuthenticationMethods,
 }
 
+// The texts that the database stores.
+names!(AuthenticationMethods: Password = "pwd", PasswordAndCode = "pwd otp", Passkey = "passkey");
+
 impl AuthenticationMethods {
     /// The values of [`acr`](Self::acr), the weakest first.
     pub const ACR: [&'static str; 2] = ["1", "2"];
-
-    /// Returns the text that the database stores.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Password => "pwd",
-            Self::PasswordAndCode => "pwd otp",
-            Self::Passkey => "passkey",
-        }
-    }
 
     /// Returns the methods of a user who then turned two-step sign-in on with a first code.
     pub(crate) const fn with_code(self) -> Self {
@@ -55,11 +50,7 @@ impl AuthenticationMethods {
 
     /// Returns the methods of a stored text. An unknown text becomes the weakest methods.
     pub fn stored(text: &str) -> Self {
-        match text {
-            "pwd otp" => Self::PasswordAndCode,
-            "passkey" => Self::Passkey,
-            _ => Self::Password,
-        }
+        Self::named(text).unwrap_or(Self::Password)
     }
 
     /// Returns the authentication methods references (RFC 8176 §2).

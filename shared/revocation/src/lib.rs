@@ -10,6 +10,7 @@ mod rows;
 pub use mirror::RevocationMirror;
 
 use foundation::clock::Timestamp;
+use foundation::names;
 use std::fmt::Display;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -59,9 +60,10 @@ pub enum Kind {
     Key,
 }
 
-impl Kind {
-    const ALL: [Self; 5] = [Self::Jti, Self::User, Self::Client, Self::Family, Self::Key];
+// The names in the column `kind`.
+names!(Kind: Jti = "jti", User = "user", Client = "client", Family = "family", Key = "key");
 
+impl Kind {
     /// Returns the time until which a process keeps a revocation of this kind that it read at `now`, if it
     /// does not know the row.
     fn expires_at(self, now: Timestamp) -> Timestamp {
@@ -74,27 +76,11 @@ impl Kind {
         }
     }
 
-    /// Returns the kind with this name.
-    fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
     /// Parses the text `KIND:SUBJECT` of the list in Redis. Returns `None` if this version has no kind with
     /// this name.
     fn parse_subject(text: &str) -> Option<(Self, String)> {
         let (kind, subject) = text.split_once(':')?;
         Some((Self::named(kind)?, subject.to_owned()))
-    }
-
-    /// Returns the name in the column `kind`.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Jti => "jti",
-            Self::User => "user",
-            Self::Client => "client",
-            Self::Family => "family",
-            Self::Key => "key",
-        }
     }
 }
 

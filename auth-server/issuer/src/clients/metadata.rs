@@ -5,6 +5,7 @@ mod mapping;
 mod members;
 
 use foundation::clock::Timestamp;
+use foundation::names;
 use identity::clients::Client;
 use members::Members;
 use serde_json::Value;
@@ -105,29 +106,21 @@ pub(crate) enum AuthMethod {
     PrivateKeyJwt,
 }
 
-impl AuthMethod {
-    const ALL: [Self; 4] = [
-        Self::None,
-        Self::ClientSecretBasic,
-        Self::ClientSecretPost,
-        Self::PrivateKeyJwt,
-    ];
+names! {
+    AuthMethod:
+    None = "none",
+    ClientSecretBasic = "client_secret_basic",
+    ClientSecretPost = "client_secret_post",
+    PrivateKeyJwt = "private_key_jwt",
+}
 
+impl AuthMethod {
     /// Returns a method by which the client can authenticate.
     pub(crate) const fn of(client: &Client) -> Self {
         match (client.kind.is_confidential(), client.has_keys()) {
             (false, _) => Self::None,
             (true, true) => Self::PrivateKeyJwt,
             (true, false) => Self::ClientSecretBasic,
-        }
-    }
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::ClientSecretBasic => "client_secret_basic",
-            Self::ClientSecretPost => "client_secret_post",
-            Self::PrivateKeyJwt => "private_key_jwt",
         }
     }
 }

@@ -5,6 +5,7 @@ use super::signing::NewKey;
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
+use foundation::names;
 use foundation::sealing::SealingKey;
 use serde::Serialize;
 use std::time::Duration;
@@ -161,24 +162,7 @@ impl Key {
     }
 }
 
-impl State {
-    const ALL: [Self; 4] = [Self::Staged, Self::Active, Self::Retired, Self::Deleted];
-
-    /// Returns the state with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
-    }
-
-    /// Returns the name in the database and in the output of commands.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Staged => "staged",
-            Self::Active => "active",
-            Self::Retired => "retired",
-            Self::Deleted => "deleted",
-        }
-    }
-}
+names!(State: Staged = "staged", Active = "active", Retired = "retired", Deleted = "deleted");
 
 impl TryFrom<String> for State {
     type Error = String;

@@ -2,6 +2,7 @@
 
 use super::{InTerminal, quoted};
 use crate::pages::text::{self, Text};
+use foundation::names;
 use identity::users::Role;
 
 /// A change of an account, as a form names it.
@@ -27,43 +28,22 @@ pub(crate) enum UserChange {
     RevokeConsent,
 }
 
+names! {
+    UserChange:
+    Disable = "disable",
+    Enable = "enable",
+    SignOut = "sign-out",
+    Unlock = "unlock",
+    ResetSecondFactor = "reset-second-factor",
+    SetPassword = "set-password",
+    Role(Role::User) = "role-user",
+    Role(Role::Editor) = "role-editor",
+    Role(Role::Admin) = "role-admin",
+    EndSession = "end-session",
+    RevokeConsent = "revoke-consent",
+}
+
 impl UserChange {
-    const ALL: [Self; 11] = [
-        Self::Disable,
-        Self::Enable,
-        Self::SignOut,
-        Self::Unlock,
-        Self::ResetSecondFactor,
-        Self::SetPassword,
-        Self::Role(Role::User),
-        Self::Role(Role::Editor),
-        Self::Role(Role::Admin),
-        Self::EndSession,
-        Self::RevokeConsent,
-    ];
-
-    /// Returns the change with this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|change| change.as_str() == name)
-    }
-
-    /// Returns the name in a form.
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Disable => "disable",
-            Self::Enable => "enable",
-            Self::SignOut => "sign-out",
-            Self::Unlock => "unlock",
-            Self::ResetSecondFactor => "reset-second-factor",
-            Self::SetPassword => "set-password",
-            Self::Role(Role::User) => "role-user",
-            Self::Role(Role::Editor) => "role-editor",
-            Self::Role(Role::Admin) => "role-admin",
-            Self::EndSession => "end-session",
-            Self::RevokeConsent => "revoke-consent",
-        }
-    }
-
     /// Returns the label of the button, and the effect on an account with these numbers of sessions and apps.
     pub(super) fn in_words(self, sessions: usize, apps: usize) -> (Text<'static>, Text<'static>) {
         let (label, effect) = match self {

@@ -1,6 +1,7 @@
 //! The windows over which figures are shown.
 
 use foundation::list_query::Query;
+use foundation::names;
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
@@ -28,24 +29,9 @@ pub struct WindowQuery {
     pub window: Window,
 }
 
+names!(Window: Hour = "hour", Day = "day", Week = "week");
+
 impl Window {
-    /// All windows.
-    pub const ALL: [Self; 3] = [Self::Hour, Self::Day, Self::Week];
-
-    /// Returns the window with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|window| window.as_str() == name)
-    }
-
-    /// Returns the name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Week => "week",
-        }
-    }
-
     /// Returns the length of a period.
     pub const fn step(self) -> Duration {
         match self {

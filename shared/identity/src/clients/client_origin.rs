@@ -1,5 +1,6 @@
 //! The origins of clients.
 
+use foundation::names;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,22 +17,11 @@ pub enum ClientOrigin {
     Document,
 }
 
-impl ClientOrigin {
-    /// Returns the name in the database and in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Administrator => "administrator",
-            Self::Registration => "registration",
-            Self::Document => "document",
-        }
-    }
+names!(ClientOrigin: Administrator = "administrator", Registration = "registration", Document = "document");
 
+impl ClientOrigin {
     /// Returns the origin with this name. An unknown name becomes the origin that permits least.
     pub(super) fn stored(name: &str) -> Self {
-        match name {
-            "administrator" => Self::Administrator,
-            "document" => Self::Document,
-            _ => Self::Registration,
-        }
+        Self::named(name).unwrap_or(Self::Registration)
     }
 }

@@ -1,5 +1,6 @@
 //! The types of clients (RFC 6749 §2.1).
 
+use foundation::names;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,27 +19,11 @@ pub enum ClientType {
     Service,
 }
 
-impl ClientType {
-    /// All types.
-    pub const ALL: [Self; 4] = [Self::Spa, Self::Native, Self::Web, Self::Service];
+names!(ClientType: Spa = "spa", Native = "native", Web = "web", Service = "service");
 
+impl ClientType {
     /// Returns whether clients of this type have a secret.
     pub const fn is_confidential(self) -> bool {
         matches!(self, Self::Web | Self::Service)
-    }
-
-    /// Returns the type with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// Returns the name in the database, in commands and in the API.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Spa => "spa",
-            Self::Native => "native",
-            Self::Web => "web",
-            Self::Service => "service",
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::currency::Currency;
 use crate::text::Text;
-use foundation::schema;
+use foundation::{names, schema};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -131,35 +131,21 @@ impl TryFrom<String> for Metadata {
     }
 }
 
-impl Status {
-    const ALL: [Self; 6] = [
-        Self::Created,
-        Self::Captured,
-        Self::PartiallyRefunded,
-        Self::Refunded,
-        Self::Canceled,
-        Self::Failed,
-    ];
-
-    /// Returns the status as it is stored and sent.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Captured => "captured",
-            Self::PartiallyRefunded => "partially_refunded",
-            Self::Refunded => "refunded",
-            Self::Canceled => "canceled",
-            Self::Failed => "failed",
-        }
-    }
+names! {
+    Status:
+    Created = "created",
+    Captured = "captured",
+    PartiallyRefunded = "partially_refunded",
+    Refunded = "refunded",
+    Canceled = "canceled",
+    Failed = "failed",
 }
 
 impl TryFrom<String> for Status {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        let found = Self::ALL.into_iter().find(|status| status.as_str() == text);
-        found.ok_or("not a payment status")
+        Self::named(&text).ok_or("not a payment status")
     }
 }
 

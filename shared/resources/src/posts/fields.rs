@@ -2,8 +2,8 @@
 
 use crate::text::Text;
 use foundation::clock::Timestamp;
-use foundation::schema;
 use foundation::schema::WITHOUT_NUL;
+use foundation::{names, schema};
 use serde::Serialize;
 use sqlx::error::BoxDynError;
 use sqlx::{Database, Decode, Type};
@@ -57,15 +57,9 @@ pub enum Status {
     Published,
 }
 
-impl Status {
-    /// Returns the status as it is stored and sent.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Published => "published",
-        }
-    }
+names!(Status: Draft = "draft", Published = "published");
 
+impl Status {
     /// Returns the time of the first publication of a post that has this status since `now`.
     pub(super) fn first_published_at(self, now: Timestamp) -> Option<Timestamp> {
         (self == Self::Published).then_some(now)
@@ -82,10 +76,7 @@ impl FromStr for Status {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Draft, Self::Published]
-            .into_iter()
-            .find(|status| status.as_str() == text)
-            .ok_or("must be draft or published")
+        Self::named(text).ok_or("must be draft or published")
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::fields::Status;
 use foundation::list_query::{Order, PageRequest, Query};
+use foundation::names;
 use utoipa::{IntoParams, ToSchema};
 
 /// The query parameters of the list of posts.
@@ -35,7 +36,7 @@ impl ListQuery {
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
-            sort: query.first("sort", Sort::parse),
+            sort: query.first("sort", Sort::named),
             status: query.first("status", |text| text.parse().ok()),
             author_id: query.number("author_id"),
             page: query.page_request(),
@@ -56,25 +57,14 @@ impl ListQuery {
     }
 }
 
+names!(Sort: CreatedAt = "created_at", Title = "title");
+
 impl Sort {
-    pub(super) const ALL: [Self; 2] = [Self::CreatedAt, Self::Title];
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|sort| sort.as_str() == text)
-    }
-
     /// Returns the columns of the sort key.
     pub(super) const fn columns(self) -> &'static [&'static str] {
         match self {
             Self::CreatedAt => &["created_at", "id"],
             Self::Title => &["title", "id"],
-        }
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::CreatedAt => "created_at",
-            Self::Title => "title",
         }
     }
 }

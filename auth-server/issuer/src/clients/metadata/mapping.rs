@@ -79,8 +79,7 @@ impl ClientMetadata {
         let Some(name) = self.token_endpoint_auth_method.as_deref() else {
             return Ok(AuthMethod::ClientSecretBasic);
         };
-        let mut methods = AuthMethod::ALL.into_iter();
-        methods.find(|method| method.as_str() == name).ok_or_else(|| {
+        AuthMethod::named(name).ok_or_else(|| {
             let names = AuthMethod::ALL.map(AuthMethod::as_str).join(", ");
             format!("token_endpoint_auth_method must be one of {names}")
         })

@@ -4,6 +4,7 @@ use super::SecurityEvent;
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use foundation::list_query::{PageRequest, Query};
+use foundation::names;
 use std::net::IpAddr;
 use storage::db::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -101,23 +102,7 @@ impl ListQuery {
     }
 }
 
-impl Outcome {
-    /// All outcomes.
-    pub const ALL: [Self; 2] = [Self::Success, Self::Failure];
-
-    /// Returns the outcome with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
-    }
-
-    /// Returns the name in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-        }
-    }
-}
+names!(Outcome: Success = "success", Failure = "failure");
 
 /// Parses a text that a column may contain, which has no control character. Blanks around it are left out.
 fn parse_text(text: &str) -> Option<String> {
