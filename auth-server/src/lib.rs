@@ -19,6 +19,7 @@ use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
 use http::admin::event_stream::MAX_STREAMS;
 use http_client::{Guard, GuardedClient, error_chain};
+use identity::administrators;
 use identity::clients::Clients;
 use identity::passkeys::RelyingParty;
 use issuer::backchannel_logout::LogoutDelivery;
@@ -217,7 +218,9 @@ fn guarded_client(issuer: &str) -> Result<GuardedClient, startup::Error> {
 fn startup_error(error: keys::Error) -> startup::Error {
     match error {
         keys::Error::Sealed(_) => startup::Error::InvalidSetting(InvalidSetting(error.to_string())),
-        keys::Error::Database(error) => startup::Error::Database(error),
+        keys::Error::Database(error) | keys::Error::Administrator(administrators::Error::Database(error)) => {
+            startup::Error::Database(error)
+        }
         other => startup::Error::Other(other.to_string()),
     }
 }

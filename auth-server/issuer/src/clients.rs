@@ -56,21 +56,12 @@ pub enum Error {
     /// No client has the id.
     #[error("no client has the id {0:?}")]
     NotFound(String),
-    /// The administrator was signed out after the credentials of the call were checked.
-    #[error("the administrator was signed out meanwhile")]
-    AdministratorSignedOut,
+    /// The administrator who calls was signed out meanwhile.
+    #[error(transparent)]
+    Administrator(#[from] administrators::Error),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
-}
-
-impl From<administrators::Error> for Error {
-    fn from(error: administrators::Error) -> Self {
-        match error {
-            administrators::Error::SignedOut => Self::AdministratorSignedOut,
-            administrators::Error::Database(error) => Self::Database(error),
-        }
-    }
 }
 
 /// Registers a client of the issuer with the URL `issuer`. Returns the client and, if it is confidential, its

@@ -122,19 +122,10 @@ pub enum Error {
     /// A concurrent change came first at every attempt.
     #[error("other changes of the signing keys came first; retry")]
     Contended,
-    /// The administrator was signed out after the credentials of the call were checked.
-    #[error("the administrator was signed out meanwhile")]
-    AdministratorSignedOut,
+    /// The administrator who calls was signed out meanwhile.
+    #[error(transparent)]
+    Administrator(#[from] administrators::Error),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] db::Error),
-}
-
-impl From<administrators::Error> for Error {
-    fn from(error: administrators::Error) -> Self {
-        match error {
-            administrators::Error::SignedOut => Self::AdministratorSignedOut,
-            administrators::Error::Database(error) => Self::Database(error),
-        }
-    }
 }

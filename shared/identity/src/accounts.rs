@@ -36,10 +36,9 @@ pub enum Error {
     /// Two-step sign-in is off, and there is no passkey.
     #[error("the user has neither two-step sign-in nor a passkey")]
     NoSecondFactor,
-    /// The administrator who calls was demoted, disabled or signed out after the credentials of the call were
-    /// checked.
-    #[error("the administrator was signed out meanwhile")]
-    AdministratorSignedOut,
+    /// The administrator who calls was signed out meanwhile.
+    #[error(transparent)]
+    Administrator(#[from] administrators::Error),
     /// The account was not created.
     #[error(transparent)]
     Creation(#[from] users::Error),
@@ -49,15 +48,6 @@ pub enum Error {
     /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
-}
-
-impl From<administrators::Error> for Error {
-    fn from(error: administrators::Error) -> Self {
-        match error {
-            administrators::Error::SignedOut => Self::AdministratorSignedOut,
-            administrators::Error::Database(error) => Self::Database(error),
-        }
-    }
 }
 
 /// The limit of sign-ups from one network, of which each hashes a password and may mail a stranger.

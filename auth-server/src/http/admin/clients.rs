@@ -13,7 +13,6 @@ use body::SecretRotation;
 use foundation::ids::TextId;
 use foundation::list_query::PageRequest;
 use identity::Identity;
-use identity::administrators;
 use identity::clients;
 use identity::clients::Client;
 use identity::clients::list::{self, ListQuery};
@@ -212,7 +211,7 @@ fn error_response(error: ClientError) -> Error {
             format!("A client with the id {id:?} exists. Choose another id."),
         ),
         ClientError::NotFound(_) => Error::not_found(),
-        ClientError::AdministratorSignedOut => administrators::Error::SignedOut.into(),
+        ClientError::Administrator(error) => error.into(),
         ClientError::Database(error) => error.into(),
     }
 }

@@ -9,7 +9,7 @@ use axum::response::Response;
 use foundation::clock;
 use foundation::ids::TextId;
 use foundation::list_query::PageRequest;
-use identity::{Identity, administrators};
+use identity::Identity;
 use issuer::keys::list::{self, ListQuery, ListedKey};
 use issuer::keys::{self, KeyChange, KeyStore, Readiness};
 use std::sync::Arc;
@@ -140,7 +140,7 @@ fn read_retirement(body: &JsonBody) -> Result<Retirement, Error> {
 fn error_response(error: keys::Error) -> Error {
     match error {
         keys::Error::Database(error) => error.into(),
-        keys::Error::AdministratorSignedOut => administrators::Error::SignedOut.into(),
+        keys::Error::Administrator(error) => error.into(),
         keys::Error::ClockDiffers(_) => Error::dependency_unavailable(),
         keys::Error::Unknown(_) => Error::not_found(),
         keys::Error::SignsLater { until, .. } | keys::Error::StillNeeded { until, .. } => {

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use foundation::clock;
 use identity::passwords::PasswordFlaw;
-use identity::{accounts, login, mail_throttle, passkeys, passwords, sign_up, users};
+use identity::{accounts, administrators, login, mail_throttle, passkeys, passwords, sign_up, users};
 use issuer::clients;
 use issuer::grants::device_decision::UserCodeError;
 use issuer::keys;
@@ -29,10 +29,11 @@ impl From<accounts::Error> for FormError {
             accounts::Error::OwnAccount => conflict(text::of("user-own-account")),
             accounts::Error::NoSecondFactor => conflict(text::of("user-no-second-factor")),
             accounts::Error::NotFound => conflict(text::of("user-changed-meanwhile")),
-            accounts::Error::AdministratorSignedOut => {
+            accounts::Error::Administrator(administrators::Error::SignedOut) => {
                 Self::Final(see_other(&paths::sign_in(Some(paths::ADMIN_USERS))))
             }
-            error @ (accounts::Error::Creation(_)
+            error @ (accounts::Error::Administrator(_)
+            | accounts::Error::Creation(_)
             | accounts::Error::Credentials(_)
             | accounts::Error::Database(_)) => Error::from(error).into(),
         }
@@ -52,9 +53,10 @@ impl From<clients::Error> for FormError {
             clients::Error::Taken(_) | clients::Error::NotFound(_) => {
                 Self::new(StatusCode::CONFLICT, &text::of("client-changed-meanwhile"))
             }
-            clients::Error::AdministratorSignedOut => {
+            clients::Error::Administrator(administrators::Error::SignedOut) => {
                 Self::Final(see_other(&paths::sign_in(Some(paths::ADMIN_CLIENTS))))
             }
+            clients::Error::Administrator(error) => Error::from(error).into(),
             clients::Error::Database(error) => Error::from(error).into(),
         }
     }
@@ -174,9 +176,10 @@ impl From<keys::Error> for FormError {
             keys::Error::Deleted { .. } => conflict(text::of("keys-retired-before")),
             keys::Error::Unknown(_) => Self::new(StatusCode::NOT_FOUND, &text::of("keys-unknown")),
             keys::Error::ClockDiffers(_) => Self::unavailable(&text::of("keys-clock-differs")),
-            keys::Error::AdministratorSignedOut => {
+            keys::Error::Administrator(administrators::Error::SignedOut) => {
                 Self::Final(see_other(&paths::sign_in(Some(paths::ADMIN_KEYS))))
             }
+            keys::Error::Administrator(error) => Error::from(error).into(),
             keys::Error::Database(error) => Error::from(error).into(),
             // The forms rotate, and retire as compromised.
             keys::Error::StillNeeded { .. }

@@ -1,6 +1,6 @@
 //! Changes of accounts by administrators, from the shell or over HTTP. Each takes effect in every process
-//! within a second. Each fails with [`Error::AdministratorSignedOut`] if the administrator of its context was
-//! signed out meanwhile.
+//! within a second. Each fails with [`Error::Administrator`] if the administrator of its context was signed
+//! out meanwhile.
 
 use super::Error;
 use crate::administrators::{begin, begin_change_of};
@@ -58,8 +58,7 @@ pub async fn find_to_change(db: &Db, id: i64, context: &RequestContext) -> Resul
 }
 
 /// Creates an account. Fails with [`Error::Creation`] if an account has this address, and with
-/// [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while the password was
-/// hashed.
+/// [`Error::Administrator`] if the administrator of `context` was signed out while the password was hashed.
 pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<Account, Error> {
     let mut tx = begin(db, context).await?;
     let user = super::create(&mut tx, new, context).await?;
@@ -138,8 +137,8 @@ pub async fn set_role(
 
 /// Replaces the password of a user, removes the passkeys, ends the user's sessions and tokens, and mails the
 /// user a notice. Returns the changed account. Fails with [`Error::NotFound`] if there is no account with
-/// this id, and with [`Error::AdministratorSignedOut`] if the administrator of `context` was signed out while
-/// the password was hashed.
+/// this id, and with [`Error::Administrator`] if the administrator of `context` was signed out while the
+/// password was hashed.
 pub async fn set_password(
     db: &Db,
     revocations: &RevocationMirror,

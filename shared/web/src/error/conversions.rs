@@ -173,7 +173,7 @@ impl From<accounts::Error> for Error {
                  can do the rest.",
             ),
             accounts::Error::NotFound | accounts::Error::NoSecondFactor => Self::not_found(),
-            accounts::Error::AdministratorSignedOut => administrators::Error::SignedOut.into(),
+            accounts::Error::Administrator(error) => error.into(),
             accounts::Error::Creation(error) => error.into(),
             accounts::Error::Credentials(error) => reauthentication_error(error, "password"),
             accounts::Error::Database(error) => error.into(),
