@@ -71,16 +71,14 @@ impl HasCursor for ListedKey {
 
 /// Returns the requested page of the keys, the newest first by default. Deleted keys are included.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
-    let PageRequest {
-        direction,
-        order,
-        cursor,
-        ..
-    } = query.page;
-    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Descending));
-    let after = cursor.map(|cursor| cursor.id);
-    paging::read_page(direction, sorting, after, |slice, after| {
-        fetch(db, query.state, slice, after)
+    let (page, state) = (&query.page, query.state);
+    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    let after = page.cursor.map(|cursor| cursor.id);
+    paging::read_page(page.direction, sorting, after, |slice, after| async move {
+        let state_name = state.map(|state| Value::from(state.as_str()));
+        let values = [after.map(Value::from), state_name];
+        let sql = AssertSqlSafe(sql(state.is_some(), slice));
+        fetch_all_with!(db.reader(), Key, sql, values.into_iter().flatten())
     })
     .await
 }
@@ -93,20 +91,6 @@ pub async fn with_live_tokens(db: &Db, keys: Vec<Key>, now: Timestamp) -> Result
         key,
     });
     Ok(listed.collect())
-}
-
-async fn fetch(
-    db: &Db,
-    state: Option<State>,
-    slice: PageSlice,
-    after: Option<i64>,
-) -> Result<Vec<Key>, Error> {
-    let values = [
-        after.map(Value::from),
-        state.map(|state| Value::from(state.as_str())),
-    ];
-    let sql = AssertSqlSafe(sql(state.is_some(), slice));
-    fetch_all_with!(db.reader(), Key, sql, values.into_iter().flatten())
 }
 
 /// Returns the text of the statement. Its parameters are the anchor and the state, as far as there are any.

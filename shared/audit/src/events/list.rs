@@ -8,7 +8,7 @@ pub use tail::{Tail, newest_id};
 
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
-use foundation::list_query::{Order, PageRequest};
+use foundation::list_query::Order;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
@@ -87,14 +87,9 @@ impl SecurityEvent {
 
 /// Returns the requested page of the events, the newest first by default.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<SecurityEvent>, Error> {
-    let PageRequest {
-        direction,
-        order,
-        cursor,
-        ..
-    } = query.page;
-    let sorting = Sorting::by(KEY, order.unwrap_or(Order::Descending));
-    paging::read_page(direction, sorting, cursor, |slice, after| {
+    let page = &query.page;
+    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    paging::read_page(page.direction, sorting, page.cursor, |slice, after| {
         fetch(db, &query.filter, slice, after)
     })
     .await

@@ -62,31 +62,27 @@ struct ListStatement {
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
     let page = &query.page;
     let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Ascending));
-    paging::read_page(page.direction, sorting, page.cursor.as_ref(), |slice, after| {
-        fetch(db, query, slice, after)
-    })
+    paging::read_page(
+        page.direction,
+        sorting,
+        page.cursor.as_ref(),
+        |slice, after| async move {
+            let statement = ListStatement {
+                has_kind: query.kind.is_some(),
+                first_party: query.first_party,
+                disabled: query.disabled,
+                slice,
+            };
+            let values = [
+                after.map(|id| Value::from(id.as_ref())),
+                query.kind.map(|kind| Value::from(kind.as_str())),
+            ];
+            let values = values.into_iter().flatten();
+            let rows = fetch_all_with!(db.reader(), Row, AssertSqlSafe(statement.sql()), values);
+            rows.map(|rows| rows.into_iter().map(Client::from).collect())
+        },
+    )
     .await
-}
-
-async fn fetch(
-    db: &Db,
-    query: &ListQuery,
-    slice: PageSlice,
-    after: Option<&TextId>,
-) -> Result<Vec<Client>, Error> {
-    let statement = ListStatement {
-        has_kind: query.kind.is_some(),
-        first_party: query.first_party,
-        disabled: query.disabled,
-        slice,
-    };
-    let values = [
-        after.map(|id| Value::from(id.as_ref())),
-        query.kind.map(|kind| Value::from(kind.as_str())),
-    ];
-    let values = values.into_iter().flatten();
-    let rows = fetch_all_with!(db.reader(), Row, AssertSqlSafe(statement.sql()), values)?;
-    Ok(rows.into_iter().map(Client::from).collect())
 }
 
 impl ListStatement {

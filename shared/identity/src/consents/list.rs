@@ -149,13 +149,33 @@ impl HasCursor for Consent {
 /// Returns the requested page of the consents, by user and client.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Consent>, Error> {
     let page = &query.page;
-    let sorting = Sorting::by(
-        key(query.user_id.is_some(), query.client_id.is_some()),
-        page.order.unwrap_or(Order::Ascending),
-    );
-    paging::read_page(page.direction, sorting, page.cursor.as_ref(), |slice, after| {
-        fetch(db, query, slice, after)
-    })
+    let (user_id, client_id) = (query.user_id, query.client_id.as_ref());
+    let (is_of_user, is_of_client) = (user_id.is_some(), client_id.is_some());
+    let order = page.order.unwrap_or(Order::Ascending);
+    let sorting = Sorting::by(key(is_of_user, is_of_client), order);
+    let value_of_client = |id: &TextId| Value::from(id.as_ref());
+    paging::read_page(
+        page.direction,
+        sorting,
+        page.cursor.as_ref(),
+        |slice, after| async move {
+            let user = after.filter(|_| is_of_client || !is_of_user);
+            let client = after.filter(|_| !is_of_client);
+            let values = [
+                user.map(|after| after.user_id.into()),
+                client.map(|after| value_of_client(&after.client_id)),
+                user_id.map(|id| id.get().into()),
+                client_id.map(value_of_client),
+            ];
+            let statement = ListStatement {
+                is_of_user,
+                is_of_client,
+                slice,
+            };
+            let values = values.into_iter().flatten();
+            fetch_all_with!(db.reader(), Consent, AssertSqlSafe(statement.sql()), values)
+        },
+    )
     .await
 }
 
@@ -173,39 +193,6 @@ const fn key(is_of_user: bool, is_of_client: bool) -> &'static [&'static str] {
         (true, false) => &["consents.client_id"],
         (_, true) => &["consents.user_id"],
     }
-}
-
-async fn fetch(
-    db: &Db,
-    query: &ListQuery,
-    slice: PageSlice,
-    after: Option<&Position>,
-) -> Result<Vec<Consent>, Error> {
-    let (user_id, client_id) = (query.user_id, query.client_id.as_ref());
-    let (is_of_user, is_of_client) = (user_id.is_some(), client_id.is_some());
-    let value_of_client = |id: &TextId| Value::from(id.as_ref());
-    let values = [
-        after
-            .filter(|_| is_of_client || !is_of_user)
-            .map(|after| after.user_id.into()),
-        after
-            .filter(|_| !is_of_client)
-            .map(|after| value_of_client(&after.client_id)),
-        user_id.map(|id| id.get().into()),
-        client_id.map(value_of_client),
-    ];
-    let sql = ListStatement {
-        is_of_user,
-        is_of_client,
-        slice,
-    }
-    .sql();
-    fetch_all_with!(
-        db.reader(),
-        Consent,
-        AssertSqlSafe(sql),
-        values.into_iter().flatten()
-    )
 }
 
 impl ListStatement {

@@ -78,31 +78,22 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {
     let page = &query.page;
     let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Ascending));
     let after = page.cursor.map(|cursor| cursor.id);
-    paging::read_page(page.direction, sorting, after, |slice, after| {
-        fetch(db, query, slice, after)
+    paging::read_page(page.direction, sorting, after, |slice, after| async move {
+        let statement = ListStatement {
+            has_email: query.email.is_some(),
+            has_role: query.role.is_some(),
+            disabled: query.disabled,
+            slice,
+        };
+        let values = [
+            after.map(Value::from),
+            query.role.map(|role| role.as_str().into()),
+            query.email.as_ref().map(|email| email.key().into()),
+        ];
+        let sql = AssertSqlSafe(statement.sql());
+        fetch_all_with!(db.reader(), Account, sql, values.into_iter().flatten())
     })
     .await
-}
-
-async fn fetch(
-    db: &Db,
-    query: &ListQuery,
-    slice: PageSlice,
-    after: Option<i64>,
-) -> Result<Vec<Account>, Error> {
-    let statement = ListStatement {
-        has_email: query.email.is_some(),
-        has_role: query.role.is_some(),
-        disabled: query.disabled,
-        slice,
-    };
-    let values = [
-        after.map(Value::from),
-        query.role.map(|role| role.as_str().into()),
-        query.email.as_ref().map(|email| email.key().into()),
-    ];
-    let sql = AssertSqlSafe(statement.sql());
-    fetch_all_with!(db.reader(), Account, sql, values.into_iter().flatten())
 }
 
 impl ListStatement {

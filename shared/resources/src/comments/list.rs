@@ -3,7 +3,6 @@
 
 use super::comment::{Comment, columns};
 use crate::posts::VisiblePost;
-use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
@@ -46,32 +45,20 @@ impl ListQuery {
 
 /// Returns the requested page of the post's comments, the newest first by default.
 pub async fn list(db: &Db, post: VisiblePost, query: &ListQuery) -> Result<Page<Comment>, Error> {
-    let page = &query.page;
+    let (page, author_id, post) = (&query.page, query.author_id, post.id());
     let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
-    paging::read_page(page.direction, sorting, page.cursor, |slice, anchor| {
-        fetch(db, post, query.author_id, slice, anchor)
+    paging::read_page(page.direction, sorting, page.cursor, |slice, anchor| async move {
+        let is_by_author = author_id.is_some();
+        let sql = AssertSqlSafe(ListStatement { is_by_author, slice }.sql());
+        let on = db.reader();
+        match (anchor, author_id) {
+            (None, None) => fetch_all!(on, Comment, sql, post),
+            (None, Some(by)) => fetch_all!(on, Comment, sql, post, by),
+            (Some(at), None) => fetch_all!(on, Comment, sql, at.created_at, at.id, post),
+            (Some(at), Some(by)) => fetch_all!(on, Comment, sql, at.created_at, at.id, post, by),
+        }
     })
     .await
-}
-
-async fn fetch(
-    db: &Db,
-    post: VisiblePost,
-    author_id: Option<i64>,
-    slice: PageSlice,
-    anchor: Option<Cursor>,
-) -> Result<Vec<Comment>, Error> {
-    let statement = ListStatement {
-        is_by_author: author_id.is_some(),
-        slice,
-    };
-    let (on, sql, post) = (db.reader(), AssertSqlSafe(statement.sql()), post.id());
-    match (anchor, author_id) {
-        (None, None) => fetch_all!(on, Comment, sql, post),
-        (None, Some(by)) => fetch_all!(on, Comment, sql, post, by),
-        (Some(at), None) => fetch_all!(on, Comment, sql, at.created_at, at.id, post),
-        (Some(at), Some(by)) => fetch_all!(on, Comment, sql, at.created_at, at.id, post, by),
-    }
 }
 
 impl ListStatement {

@@ -1,7 +1,6 @@
 //! Pages of a user's payments.
 
 use super::payment::{Payment, columns};
-use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error};
@@ -14,23 +13,14 @@ const KEY: &[&str] = &["created_at", "id"];
 /// Returns the requested page of the user's payments, the newest first by default.
 pub async fn list(db: &Db, user_id: i64, page: &PageRequest) -> Result<Page<Payment>, Error> {
     let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
-    paging::read_page(page.direction, sorting, page.cursor, |slice, anchor| {
-        fetch(db, user_id, slice, anchor)
+    paging::read_page(page.direction, sorting, page.cursor, |slice, anchor| async move {
+        let (on, sql) = (db.reader(), AssertSqlSafe(sql(slice)));
+        match anchor {
+            None => fetch_all!(on, Payment, sql, user_id),
+            Some(at) => fetch_all!(on, Payment, sql, at.created_at, at.id, user_id),
+        }
     })
     .await
-}
-
-async fn fetch(
-    db: &Db,
-    user_id: i64,
-    slice: PageSlice,
-    anchor: Option<Cursor>,
-) -> Result<Vec<Payment>, Error> {
-    let (on, sql) = (db.reader(), AssertSqlSafe(sql(slice)));
-    match anchor {
-        None => fetch_all!(on, Payment, sql, user_id),
-        Some(at) => fetch_all!(on, Payment, sql, at.created_at, at.id, user_id),
-    }
 }
 
 fn sql(slice: PageSlice) -> String {

@@ -87,25 +87,21 @@ impl HasCursor for RegistrationToken {
 pub async fn page(db: &Db, query: &ListQuery, now: Timestamp) -> Result<Page<RegistrationToken>, Error> {
     let page = &query.page;
     let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Ascending));
-    paging::read_page(page.direction, sorting, page.cursor.as_ref(), |slice, after| {
-        fetch(db, sql(query.used_up, slice), after, now)
-    })
+    paging::read_page(
+        page.direction,
+        sorting,
+        page.cursor.as_ref(),
+        |slice, after| async move {
+            let values = [
+                after.map(|after| after.expires_at.into()),
+                after.map(|after| Value::from(after.id.as_ref())),
+                Some(now.into()),
+            ];
+            let sql = AssertSqlSafe(sql(query.used_up, slice));
+            fetch_all_with!(db.reader(), RegistrationToken, sql, values.into_iter().flatten())
+        },
+    )
     .await
-}
-
-async fn fetch(
-    db: &Db,
-    sql: String,
-    after: Option<&Position>,
-    now: Timestamp,
-) -> Result<Vec<RegistrationToken>, Error> {
-    let values = [
-        after.map(|after| after.expires_at.into()),
-        after.map(|after| Value::from(after.id.as_ref())),
-        Some(now.into()),
-    ];
-    let values = values.into_iter().flatten();
-    fetch_all_with!(db.reader(), RegistrationToken, AssertSqlSafe(sql), values)
 }
 
 /// Returns the text of the statement. Its parameters are the anchor, if there is one, and the time.
