@@ -25,49 +25,33 @@ use std::path::Path;
 
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     match command {
-        Command::Create {
-            id,
-            name,
-            kind,
-            redirect_uris,
-            post_logout_redirect_uris,
-            backchannel_logout_uri,
-            scope,
-            default_scope,
-            first_party,
-            refresh_cookie,
-            refresh_retry_window,
-            jwks,
-            jwks_uri,
-            require_par,
-            dpop_bound,
-            device,
-            json,
-        } => {
+        Command::Create(args) => {
             let registration = Registration {
-                id,
-                name,
-                kind,
-                redirect_uris,
-                post_logout_redirect_uris,
+                id: args.id,
+                name: args.name,
+                kind: args.kind,
+                redirect_uris: args.redirect_uris,
+                post_logout_redirect_uris: args.post_logout_redirect_uris,
                 backchannel_logout_uri: parse_url(
                     "backchannel_logout_uri",
-                    backchannel_logout_uri,
+                    args.backchannel_logout_uri,
                     services,
                 )?,
-                scope,
-                default_scope,
-                first_party,
-                refresh_cookie,
-                refresh_retry_window,
-                jwks: jwks.as_deref().map(read_jwks).transpose()?,
-                jwks_uri: parse_url("jwks_uri", jwks_uri, services)?,
-                require_pushed_authorization_requests: require_par,
-                dpop_bound_access_tokens: dpop_bound,
-                device_authorization: device,
+                scope: args.scope,
+                default_scope: args.default_scope,
+                first_party: args.first_party,
+                refresh_cookie: args.refresh_cookie,
+                refresh_retry_window: args.refresh_retry_window,
+                jwks: args.jwks.as_deref().map(read_jwks).transpose()?,
+                jwks_uri: parse_url("jwks_uri", args.jwks_uri, services)?,
+                require_pushed_authorization_requests: args.require_par,
+                dpop_bound_access_tokens: args.dpop_bound,
+                device_authorization: args.device,
                 signed_user_info: false,
             };
-            create(services, registration, json).await
+            let (db, context) = (&services.db, services.context());
+            let (client, secret) = register(db, &services.issuer, registration, &context).await?;
+            print_with_secret(&client, secret.as_ref(), args.json)
         }
         Command::List { json } => {
             let clients = clients::list(&services.db).await?;
@@ -81,53 +65,32 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let client = clients::find(&services.db, &args.id).await?;
             print_client(&client.ok_or(ClientError::NotFound(args.id))?, args.json)
         }
-        Command::Update {
-            args,
-            name,
-            redirect_uris,
-            post_logout_redirect_uris,
-            backchannel_logout_uri,
-            scope,
-            default_scope,
-            first_party,
-            refresh_cookie,
-            refresh_retry_window,
-            jwks,
-            jwks_uri,
-            require_par,
-            dpop_bound,
-            device,
-        } => {
+        Command::Update(args) => {
             let changes = ClientChanges {
-                name,
-                redirect_uris,
-                post_logout_redirect_uris,
-                backchannel_logout_uri: match backchannel_logout_uri.as_deref() {
+                name: args.name,
+                redirect_uris: args.redirect_uris,
+                post_logout_redirect_uris: args.post_logout_redirect_uris,
+                backchannel_logout_uri: match args.backchannel_logout_uri.as_deref() {
                     Some("") => Some(None),
-                    _ => parse_url("backchannel_logout_uri", backchannel_logout_uri, services)?.map(Some),
+                    _ => {
+                        parse_url("backchannel_logout_uri", args.backchannel_logout_uri, services)?.map(Some)
+                    }
                 },
-                scope,
-                default_scope,
-                first_party,
-                refresh_cookie,
-                refresh_retry_window,
-                jwks: jwks.as_deref().map(read_jwks).transpose()?,
-                jwks_uri: parse_url("jwks_uri", jwks_uri, services)?,
-                require_pushed_authorization_requests: require_par,
-                dpop_bound_access_tokens: dpop_bound,
-                device_authorization: device,
+                scope: args.scope,
+                default_scope: args.default_scope,
+                first_party: args.first_party,
+                refresh_cookie: args.refresh_cookie,
+                refresh_retry_window: args.refresh_retry_window,
+                jwks: args.jwks.as_deref().map(read_jwks).transpose()?,
+                jwks_uri: parse_url("jwks_uri", args.jwks_uri, services)?,
+                require_pushed_authorization_requests: args.require_par,
+                dpop_bound_access_tokens: args.dpop_bound,
+                device_authorization: args.device,
             };
-            let context = services.context();
-            let client = update(
-                &services.db,
-                &services.revocations,
-                &services.issuer,
-                &args.id,
-                changes,
-                &context,
-            )
-            .await?;
-            print_client(&client, args.json)
+            let (db, revocations, issuer) = (&services.db, &services.revocations, &services.issuer);
+            let (id, context) = (&args.client.id, services.context());
+            let client = update(db, revocations, issuer, id, changes, &context).await?;
+            print_client(&client, args.client.json)
         }
         Command::RotateSecret { args, overlap } => {
             let context = services.context();
@@ -146,12 +109,6 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         }
         Command::RegistrationTokens(command) => registration_tokens::run(command, services).await,
     }
-}
-
-async fn create(services: &Services, registration: Registration, json: bool) -> Result<(), Error> {
-    let (client, secret) =
-        register(&services.db, &services.issuer, registration, &services.context()).await?;
-    print_with_secret(&client, secret.as_ref(), json)
 }
 
 /// Reads a JWK set. Fails if the file cannot be read, is too large or is not JSON.

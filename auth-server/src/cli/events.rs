@@ -3,78 +3,70 @@
 use super::{Error, Services, print};
 use audit::events::list;
 use audit::events::list::{Filter, Outcome, SecurityEvent};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use foundation::clock::Timestamp;
 
 /// The commands for security events.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List security events, newest first.
-    List {
-        /// Only events with this name, such as `authn_login_fail`.
-        #[arg(long)]
-        name: Option<String>,
-        /// Only events of the user with this id, or of the deleted account with this pseudonym.
-        #[arg(long, value_name = "ID", allow_negative_numbers = true)]
-        user: Option<i64>,
-        /// Only events that the administrator with this id or pseudonym caused over HTTP.
-        #[arg(long, value_name = "ID", allow_negative_numbers = true)]
-        administrator: Option<i64>,
-        /// Only events of the client with this id.
-        #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-        client: Option<String>,
-        /// Only events that were caused from this IP address.
-        #[arg(long)]
-        address: Option<String>,
-        /// Only events of the response with this correlation id.
-        #[arg(long, value_name = "ID")]
-        trace: Option<String>,
-        /// Only events with this outcome.
-        #[arg(long, value_parser = parse_outcome)]
-        outcome: Option<Outcome>,
-        /// Only events at this time or later, in RFC 3339.
-        #[arg(long, value_name = "TIME", value_parser = parse_time)]
-        since: Option<Timestamp>,
-        /// Only events before this time, in RFC 3339.
-        #[arg(long, value_name = "TIME", value_parser = parse_time)]
-        until: Option<Timestamp>,
-        /// The most events to list.
-        #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
-        limit: u16,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    List(ListArgs),
+}
+
+/// The selection of events.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// Only events with this name, such as `authn_login_fail`.
+    #[arg(long)]
+    name: Option<String>,
+    /// Only events of the user with this id, or of the deleted account with this pseudonym.
+    #[arg(long, value_name = "ID", allow_negative_numbers = true)]
+    user: Option<i64>,
+    /// Only events that the administrator with this id or pseudonym caused over HTTP.
+    #[arg(long, value_name = "ID", allow_negative_numbers = true)]
+    administrator: Option<i64>,
+    /// Only events of the client with this id.
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    client: Option<String>,
+    /// Only events that were caused from this IP address.
+    #[arg(long)]
+    address: Option<String>,
+    /// Only events of the response with this correlation id.
+    #[arg(long, value_name = "ID")]
+    trace: Option<String>,
+    /// Only events with this outcome.
+    #[arg(long, value_parser = parse_outcome)]
+    outcome: Option<Outcome>,
+    /// Only events at this time or later, in RFC 3339.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    since: Option<Timestamp>,
+    /// Only events before this time, in RFC 3339.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    until: Option<Timestamp>,
+    /// The most events to list.
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    limit: u16,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
-    let Command::List {
-        name,
-        user,
-        administrator,
-        client,
-        address,
-        trace,
-        outcome,
-        since,
-        until,
-        limit,
-        json,
-    } = command;
+    let Command::List(args) = command;
     let filter = Filter {
-        name,
-        user_id: user,
-        administrator_id: administrator,
-        client_id: client,
-        address,
-        trace_id: trace,
-        outcome,
-        since,
-        until,
+        name: args.name,
+        user_id: args.user,
+        administrator_id: args.administrator,
+        client_id: args.client,
+        address: args.address,
+        trace_id: args.trace,
+        outcome: args.outcome,
+        since: args.since,
+        until: args.until,
     };
-    let events = list::newest(&services.db, &filter, None, limit.into()).await?;
+    let events = list::newest(&services.db, &filter, None, args.limit.into()).await?;
     let lines: Vec<String> = events.iter().map(line).collect();
-    print(json, &events, &lines)
+    print(args.json, &events, &lines)
 }
 
 fn parse_outcome(text: &str) -> Result<Outcome, &'static str> {

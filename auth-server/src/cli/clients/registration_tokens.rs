@@ -71,13 +71,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
 }
 
 fn line(token: &RegistrationToken) -> String {
-    let RegistrationToken {
-        id,
-        uses_left,
-        expires_at,
-        ..
-    } = token;
-    format!("{id}  registers {uses_left} more clients until {expires_at}")
+    let (id, end) = (&token.id, token.expires_at);
+    format!("{id}  registers {} more clients until {end}", token.uses_left)
 }
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {
