@@ -1,7 +1,8 @@
 //! The rules of strict JSON, checked without building a value.
 
 use super::duplicate_member;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 
 /// A value that follows the rules. The value itself is not kept.
@@ -9,10 +10,9 @@ pub(super) struct CheckedValue;
 
 struct CheckVisitor;
 
-/// A text without NUL characters, borrowed from the input if it has no escapes.
-struct CheckedText<'de>(Cow<'de, str>);
-
-struct TextVisitor;
+/// The name of a member, borrowed from the input if it has no escapes.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for CheckedValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -48,7 +48,7 @@ impl<'de> Visitor<'de> for CheckVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<CheckedValue, E> {
-        TextVisitor.visit_str(text).map(|_| CheckedValue)
+        check_text(text).map(|()| CheckedValue)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<CheckedValue, A::Error> {
@@ -58,7 +58,8 @@ impl<'de> Visitor<'de> for CheckVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<CheckedValue, A::Error> {
         let mut names = Vec::with_capacity(16);
-        while let Some(CheckedText(name)) = members.next_key()? {
+        while let Some(Name(name)) = members.next_key()? {
+            check_text::<A::Error>(&name)?;
             if names.contains(&name) {
                 return Err(duplicate_member(&name));
             }
@@ -66,30 +67,6 @@ impl<'de> Visitor<'de> for CheckVisitor {
             let CheckedValue = members.next_value()?;
         }
         Ok(CheckedValue)
-    }
-}
-
-impl<'de> Deserialize<'de> for CheckedText<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(TextVisitor)
-    }
-}
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = CheckedText<'de>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<CheckedText<'de>, E> {
-        check_text(text)?;
-        Ok(CheckedText(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<CheckedText<'de>, E> {
-        check_text(text)?;
-        Ok(CheckedText(Cow::Owned(text.to_owned())))
     }
 }
 
