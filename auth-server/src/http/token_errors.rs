@@ -17,17 +17,6 @@ use web::dpop::NONCE;
 use web::openapi::error_responses;
 use web::{Code, Error};
 
-/// The error responses of the token endpoint in the OpenAPI document.
-pub(crate) struct TokenErrorResponses;
-/// The error responses to revocation requests.
-pub(crate) struct RevocationErrorResponses;
-/// The error responses to introspection requests.
-pub(crate) struct IntrospectionErrorResponses;
-/// The error responses to pushed authorization requests.
-pub(crate) struct PushErrorResponses;
-/// The error responses to device authorization requests.
-pub(crate) struct DeviceErrorResponses;
-
 /// The body of an error response (RFC 6749 §5.2, RFC 7591 §3.2.2).
 #[derive(Serialize, ToSchema)]
 pub(super) struct Body<'a> {
@@ -156,97 +145,81 @@ fn retry_after(error: &TokenError) -> Duration {
     }
 }
 
-impl IntoResponses for TokenErrorResponses {
-    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        documented(&[
-            TokenError::InvalidRequest("grant_type is required".to_owned()),
-            TokenError::InvalidClient,
-            TokenError::InvalidGrant("the code is unknown, used or too old"),
-            TokenError::UnauthorizedClient,
-            TokenError::UnsupportedGrantType,
-            TokenError::InvalidScope,
-            TokenError::InvalidTarget("the resource is unknown"),
-            TokenError::Proof(dpop::Error::Invalid("it was used before")),
-            TokenError::Proof(dpop::Error::UseNonce(String::new())),
-            TokenError::AuthorizationPending,
-            TokenError::SlowDown,
-            TokenError::AccessDenied,
-            TokenError::ExpiredToken,
-            TokenError::Database(db::Error::timed_out()),
-            TokenError::Database(db::Error::disk_full()),
-            TokenError::Internal(String::new()),
-        ])
-    }
+/// Declares types that describe the error responses to a kind of request: that of an invalid one, and the errors
+/// of that kind, besides those of all kinds.
+macro_rules! responses {
+    ($($(#[$doc:meta])* $name:ident: $invalid:literal, [$($error:expr),* $(,)?];)+) => { $(
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl IntoResponses for $name {
+            fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+                documented($invalid, [$($error),*])
+            }
+        }
+    )+ };
 }
 
-impl IntoResponses for RevocationErrorResponses {
-    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        documented(&[
-            TokenError::InvalidRequest("token is required".to_owned()),
-            TokenError::InvalidClient,
-            TokenError::InvalidGrant("the token was issued to another client"),
-            TokenError::Database(db::Error::timed_out()),
-            TokenError::Database(db::Error::disk_full()),
-            TokenError::Internal(String::new()),
-        ])
-    }
+responses! {
+    /// The error responses of the token endpoint in the OpenAPI document.
+    TokenErrorResponses: "grant_type is required", [
+        TokenError::InvalidGrant("the code is unknown, used or too old"),
+        TokenError::UnauthorizedClient,
+        TokenError::UnsupportedGrantType,
+        TokenError::InvalidScope,
+        TokenError::InvalidTarget("the resource is unknown"),
+        TokenError::Proof(dpop::Error::Invalid("it was used before")),
+        TokenError::Proof(dpop::Error::UseNonce(String::new())),
+        TokenError::AuthorizationPending,
+        TokenError::SlowDown,
+        TokenError::AccessDenied,
+        TokenError::ExpiredToken,
+    ];
+    /// The error responses to revocation requests.
+    RevocationErrorResponses: "token is required",
+        [TokenError::InvalidGrant("the token was issued to another client")];
+    /// The error responses to introspection requests.
+    IntrospectionErrorResponses: "token is required", [];
+    /// The error responses to device authorization requests.
+    DeviceErrorResponses: "a parameter appears more than once", [
+        TokenError::NoDeviceAuthorization,
+        TokenError::InvalidScope,
+        TokenError::InvalidTarget("the resource is unknown"),
+    ];
+    /// The error responses to pushed authorization requests.
+    PushErrorResponses: "a pushed request has no request_uri", [
+        TokenError::UnauthorizedClient,
+        rejected("invalid_scope", "the scope is unknown or not registered"),
+        rejected("invalid_target", "the resource is unknown"),
+        rejected("unsupported_response_type", "response_type must be code"),
+        rejected("request_not_supported", "send the parameters of the request in its query"),
+        TokenError::Proof(dpop::Error::Invalid("it was used before")),
+        TokenError::Proof(dpop::Error::UseNonce(String::new())),
+    ];
 }
 
-impl IntoResponses for IntrospectionErrorResponses {
-    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        documented(&[
-            TokenError::InvalidRequest("token is required".to_owned()),
-            TokenError::InvalidClient,
-            TokenError::Database(db::Error::timed_out()),
-            TokenError::Database(db::Error::disk_full()),
-            TokenError::Internal(String::new()),
-        ])
-    }
+const fn rejected(error: &'static str, description: &'static str) -> TokenError {
+    TokenError::Rejected { error, description }
 }
 
-impl IntoResponses for DeviceErrorResponses {
-    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        documented(&[
-            TokenError::InvalidRequest("a parameter appears more than once".to_owned()),
-            TokenError::InvalidClient,
-            TokenError::NoDeviceAuthorization,
-            TokenError::InvalidScope,
-            TokenError::InvalidTarget("the resource is unknown"),
-            TokenError::Database(db::Error::timed_out()),
-            TokenError::Database(db::Error::disk_full()),
-            TokenError::Internal(String::new()),
-        ])
-    }
-}
-
-impl IntoResponses for PushErrorResponses {
-    fn responses() -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
-        let rejected = |error, description| TokenError::Rejected { error, description };
-        documented(&[
-            TokenError::InvalidRequest("a pushed request has no request_uri".to_owned()),
-            TokenError::InvalidClient,
-            TokenError::UnauthorizedClient,
-            rejected("invalid_scope", "the scope is unknown or not registered"),
-            rejected("invalid_target", "the resource is unknown"),
-            rejected("unsupported_response_type", "response_type must be code"),
-            rejected(
-                "request_not_supported",
-                "send the parameters of the request in its query",
-            ),
-            TokenError::Proof(dpop::Error::Invalid("it was used before")),
-            TokenError::Proof(dpop::Error::UseNonce(String::new())),
-            TokenError::Database(db::Error::timed_out()),
-            TokenError::Database(db::Error::disk_full()),
-            TokenError::Internal(String::new()),
-        ])
-    }
-}
-
-/// Returns the documentation of the responses with these errors, and of those to a body that cannot be read.
-fn documented(errors: &[TokenError]) -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+/// Returns the documentation of the responses with these errors, with those of every request of a client, and of
+/// those to a body that cannot be read.
+fn documented(
+    invalid: &str,
+    errors: impl IntoIterator<Item = TokenError>,
+) -> BTreeMap<String, RefOr<utoipa::openapi::Response>> {
+    let begin = [
+        TokenError::InvalidRequest(invalid.to_owned()),
+        TokenError::InvalidClient,
+    ];
+    let end = [
+        TokenError::Database(db::Error::timed_out()),
+        TokenError::Database(db::Error::disk_full()),
+        TokenError::Internal(String::new()),
+    ];
     let mut responses = BTreeMap::new();
-    for error in errors {
-        add_example(error, &mut responses);
+    for error in begin.into_iter().chain(errors).chain(end) {
+        add_example(&error, &mut responses);
     }
     let documented = responses.into_iter();
     let unreadable = [Code::PayloadTooLarge, Code::RequestTimeout, Code::MalformedJson];
