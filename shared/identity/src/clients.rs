@@ -42,11 +42,11 @@ use columns;
 
 sql! {
     INSERT = "INSERT INTO clients
-              (id, name, type, secret_hash, secret_created_at, redirect_uris, scope, default_scope, first_party,
-               epoch, created_at, jwks, refresh_cookie, refresh_retry_window, jwks_uri, post_logout_redirect_uris,
-               backchannel_logout_uri, require_pushed_authorization_requests, dpop_bound_access_tokens,
-               device_authorization, origin, unused_until, registration_token_hash, token_endpoint_auth_method,
-               signed_user_info)
+              (id, name, type, redirect_uris, scope, default_scope, first_party, epoch, jwks, refresh_cookie,
+               refresh_retry_window, jwks_uri, post_logout_redirect_uris, backchannel_logout_uri,
+               require_pushed_authorization_requests, dpop_bound_access_tokens, device_authorization,
+               token_endpoint_auth_method, signed_user_info, secret_hash, secret_created_at, created_at, origin,
+               unused_until, registration_token_hash)
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
                       $23, $24, $25)";
     FIND, LOCK_POSTGRES = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
@@ -56,14 +56,46 @@ sql! {
         "SELECT ", columns!(), " FROM clients
          WHERE (type = 'spa' OR (type = 'native' AND origin = 'registration')) AND disabled_at IS NULL AND unused_until IS NULL
          ORDER BY origin, id LIMIT 10000");
-    SAVE = "UPDATE clients SET name = $2, redirect_uris = $3, scope = $4, default_scope = $5, first_party = $6,
-                   epoch = $7, disabled_at = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11,
-                   jwks_uri = $12, post_logout_redirect_uris = $13, backchannel_logout_uri = $14,
+    SAVE = "UPDATE clients SET name = $2, type = $3, redirect_uris = $4, scope = $5, default_scope = $6, first_party = $7,
+                   epoch = $8, jwks = $9, refresh_cookie = $10, refresh_retry_window = $11, jwks_uri = $12,
+                   post_logout_redirect_uris = $13, backchannel_logout_uri = $14,
                    require_pushed_authorization_requests = $15, dpop_bound_access_tokens = $16,
-                   device_authorization = $17, token_endpoint_auth_method = $18, identity_changed_at = $19,
-                   type = $20, signed_user_info = $21
+                   device_authorization = $17, token_endpoint_auth_method = $18, signed_user_info = $19,
+                   disabled_at = $20, identity_changed_at = $21
             WHERE id = $1";
     DELETE = "DELETE FROM clients WHERE id = $1";
+}
+
+/// Runs a statement that writes a client. Its first 19 parameters are the id and the columns that both
+/// statements write; the values of the others follow.
+macro_rules! write_client {
+    ($tx:ident, $statement:ident, $client:ident, $($more:expr),+ $(,)?) => {
+        execute!(
+            $tx.on(),
+            $statement,
+            $client.id.as_str(),
+            $client.name.as_str(),
+            $client.kind.as_str(),
+            serde_json::json!($client.redirect_uris).to_string(),
+            $client.scope.to_string(),
+            $client.default_scope.to_string(),
+            $client.first_party,
+            $client.epoch,
+            $client.jwks.as_ref().map(ToString::to_string),
+            $client.refresh_cookie,
+            i64::try_from($client.refresh_retry_window.as_secs()).unwrap_or(i64::MAX),
+            $client.jwks_uri.as_deref(),
+            serde_json::json!($client.post_logout_redirect_uris).to_string(),
+            $client.backchannel_logout_uri.as_deref(),
+            $client.require_pushed_authorization_requests,
+            $client.dpop_bound_access_tokens,
+            $client.device_authorization,
+            $client.token_endpoint_auth_method.as_deref(),
+            $client.signed_user_info,
+            $($more),+
+        )
+        .map(|_| ())
+    };
 }
 
 /// A registered client, serialized without the hashes of its secrets.
@@ -162,45 +194,22 @@ impl Client {
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.unused_until.is_some_and(|end| end <= now)
     }
-
-    fn refresh_retry_seconds(&self) -> i64 {
-        i64::try_from(self.refresh_retry_window.as_secs()).unwrap_or(i64::MAX)
-    }
 }
 
 /// Inserts a client with its first secret, if it has one. Fails with [`Error::Conflict`] if the id is taken.
 pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
     let secret = client.secrets.current.as_ref();
-    execute!(
-        tx.on(),
+    write_client!(
+        tx,
         INSERT,
-        client.id.as_str(),
-        client.name.as_str(),
-        client.kind.as_str(),
+        client,
         secret.map(|secret| secret.hash.as_slice()),
         secret.map(|secret| secret.created_at),
-        serde_json::json!(client.redirect_uris).to_string(),
-        client.scope.to_string(),
-        client.default_scope.to_string(),
-        client.first_party,
-        client.epoch,
         client.created_at,
-        client.jwks.as_ref().map(ToString::to_string),
-        client.refresh_cookie,
-        client.refresh_retry_seconds(),
-        client.jwks_uri.as_deref(),
-        serde_json::json!(client.post_logout_redirect_uris).to_string(),
-        client.backchannel_logout_uri.as_deref(),
-        client.require_pushed_authorization_requests,
-        client.dpop_bound_access_tokens,
-        client.device_authorization,
         client.origin.as_str(),
         client.unused_until,
         client.registration_token_hash.as_deref(),
-        client.token_endpoint_auth_method.as_deref(),
-        client.signed_user_info,
     )
-    .map(|_| ())
 }
 
 /// Returns the client with this id and locks its row until the transaction ends, so that no other transaction
@@ -214,32 +223,7 @@ pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
 /// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The
 /// origin and the time of the registration never change.
 pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
-    execute!(
-        tx.on(),
-        SAVE,
-        client.id.as_str(),
-        client.name.as_str(),
-        serde_json::json!(client.redirect_uris).to_string(),
-        client.scope.to_string(),
-        client.default_scope.to_string(),
-        client.first_party,
-        client.epoch,
-        client.disabled_at,
-        client.jwks.as_ref().map(ToString::to_string),
-        client.refresh_cookie,
-        client.refresh_retry_seconds(),
-        client.jwks_uri.as_deref(),
-        serde_json::json!(client.post_logout_redirect_uris).to_string(),
-        client.backchannel_logout_uri.as_deref(),
-        client.require_pushed_authorization_requests,
-        client.dpop_bound_access_tokens,
-        client.device_authorization,
-        client.token_endpoint_auth_method.as_deref(),
-        client.identity_changed_at,
-        client.kind.as_str(),
-        client.signed_user_info,
-    )
-    .map(|_| ())
+    write_client!(tx, SAVE, client, client.disabled_at, client.identity_changed_at)
 }
 
 /// Deletes a client that this transaction has [locked](lock), with its consents.
