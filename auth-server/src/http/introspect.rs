@@ -38,16 +38,14 @@ const SIGNED: &str = "application/token-introspection+jwt";
 pub(crate) async fn introspect(
     State(app): State<App>,
     Context(context): Context,
-    ClientRequest {
-        client,
-        headers,
-        request,
-    }: ClientRequest<PresentedTokenRequest>,
+    call: ClientRequest<PresentedTokenRequest>,
 ) -> Result<Response, TokenFailure> {
-    let grants = &app.grants;
-    grants.check_document(&client, context.now).await?;
-    let introspection = grants.introspect(&client, request.token()?, context.now).await?;
-    let is_signed = prefers_to_json(&headers, SIGNED);
+    let (grants, client) = (&app.grants, &call.client);
+    grants.check_document(client, context.now).await?;
+    let introspection = grants
+        .introspect(client, call.request.token()?, context.now)
+        .await?;
+    let is_signed = prefers_to_json(&call.headers, SIGNED);
     // A process whose clock differs signs nothing, and cannot know that a token has not expired.
     if context.clock.differs() && (is_signed || introspection.is_active()) {
         return Err(Error::dependency_unavailable().into());
@@ -55,6 +53,6 @@ pub(crate) async fn introspect(
     if !is_signed {
         return Ok((NO_STORE, Json(introspection)).into_response());
     }
-    let signed = grants.sign_introspection(&client, &introspection, context.now)?;
+    let signed = grants.sign_introspection(client, &introspection, context.now)?;
     Ok(([(header::CONTENT_TYPE, SIGNED)], NO_STORE, signed).into_response())
 }

@@ -48,14 +48,13 @@ pub(crate) async fn push(
     State(app): State<App>,
     Context(context): Context,
     _: PushedRequestsOn,
-    ClientRequest {
-        client,
-        headers,
-        request,
-    }: ClientRequest<AuthorizationRequest>,
+    call: ClientRequest<AuthorizationRequest>,
 ) -> Result<impl IntoResponse, TokenFailure> {
-    app.grants.check_document(&client, context.now).await?;
-    let (key, next_nonce) = accept_proof(&app.grants, "/par", &headers, context.now).await?;
-    let pushed = app.grants.push(&client, request, key, context.now).await?;
+    app.grants.check_document(&call.client, context.now).await?;
+    let (key, next_nonce) = accept_proof(&app.grants, "/par", &call.headers, context.now).await?;
+    let pushed = app
+        .grants
+        .push(&call.client, call.request, key, context.now)
+        .await?;
     Ok((StatusCode::CREATED, next_nonce, NO_STORE, Json(pushed)))
 }

@@ -56,19 +56,16 @@ pub(crate) async fn revoke(
 pub(crate) async fn revoke_in_cookie(
     State(app): State<App>,
     Context(context): Context,
-    ClientRequest {
-        client,
-        headers,
-        request,
-    }: ClientRequest<PresentedTokenRequest>,
+    call: ClientRequest<PresentedTokenRequest>,
 ) -> Result<impl IntoResponse, TokenFailure> {
-    if !client.refresh_cookie || !request.token.is_empty() {
-        app.grants.revoke(&client, request.token()?, &context).await?;
+    let client = &call.client;
+    if !client.refresh_cookie || !call.request.token.is_empty() {
+        app.grants.revoke(client, call.request.token()?, &context).await?;
         return Ok((None, NO_STORE));
     }
-    if let Some(token) = refresh_cookie::read(&client, &headers, &app.policy)? {
-        app.grants.revoke(&client, token.expose(), &context).await?;
+    if let Some(token) = refresh_cookie::read(client, &call.headers, &app.policy)? {
+        app.grants.revoke(client, token.expose(), &context).await?;
     }
-    let removal = [(header::SET_COOKIE, refresh_cookie::clear(&client))];
+    let removal = [(header::SET_COOKIE, refresh_cookie::clear(client))];
     Ok((Some(removal), NO_STORE))
 }

@@ -43,24 +43,20 @@ use web::openapi::error_responses::code;
 pub(crate) async fn token(
     State(app): State<App>,
     Context(context): Context,
-    ClientRequest {
-        client,
-        headers,
-        mut request,
-    }: ClientRequest<TokenRequest>,
+    mut call: ClientRequest<TokenRequest>,
 ) -> Result<impl IntoResponse, TokenFailure> {
-    let grants = &app.grants;
-    let replaced = refresh_cookie::prepare(&mut request, &client, &headers, &app.policy)?;
-    let (key, next_nonce) = accept_proof(grants, "/token", &headers, context.now).await?;
+    let (grants, client) = (&app.grants, &call.client);
+    let replaced = refresh_cookie::prepare(&mut call.request, client, &call.headers, &app.policy)?;
+    let (key, next_nonce) = accept_proof(grants, "/token", &call.headers, context.now).await?;
     if key.is_none() && client.dpop_bound_access_tokens {
         return Err(TokenError::MissingProof.into());
     }
-    let granted = grant(grants, &client, request, key.as_deref(), &context).await;
-    let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, &client))?;
+    let granted = grant(grants, client, call.request, key.as_deref(), &context).await;
+    let mut tokens = granted.map_err(|error| refresh_cookie::failure(error, client))?;
     if let Some(replaced) = replaced {
-        grants.record_replaced(&client, replaced.expose(), &context).await;
+        grants.record_replaced(client, replaced.expose(), &context).await;
     }
-    let cookie = refresh_cookie::move_from(&mut tokens, &client, grants.lifetimes.refresh.idle);
+    let cookie = refresh_cookie::move_from(&mut tokens, client, grants.lifetimes.refresh.idle);
     Ok((cookie, next_nonce, NO_STORE, Json(tokens)))
 }
 

@@ -145,8 +145,8 @@ fn retry_after(error: &TokenError) -> Duration {
     }
 }
 
-/// Declares types that describe the error responses to a kind of request: that of an invalid one, and the errors
-/// of that kind, besides those of all kinds.
+/// Declares types that describe the error responses to a kind of request, with the example of an invalid one
+/// and the errors of this kind, besides those of all kinds.
 macro_rules! responses {
     ($($(#[$doc:meta])* $name:ident: $invalid:literal, [$($error:expr),* $(,)?];)+) => { $(
         $(#[$doc])*
@@ -202,8 +202,8 @@ const fn rejected(error: &'static str, description: &'static str) -> TokenError 
     TokenError::Rejected { error, description }
 }
 
-/// Returns the documentation of the responses with these errors, with those of every request of a client, and of
-/// those to a body that cannot be read.
+/// Returns the documentation of the responses with these errors, with those of every request of a client, and
+/// of those to a body that cannot be read.
 fn documented(
     invalid: &str,
     errors: impl IntoIterator<Item = TokenError>,
