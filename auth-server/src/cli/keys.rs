@@ -153,12 +153,7 @@ fn summary(readiness: &Readiness) -> String {
 
 fn describe_verifier(verifier: &KnownVerifier) -> String {
     let kids = verifier.kids.join(" ");
-    let KnownVerifier {
-        name,
-        user_agent,
-        seen_at,
-        ..
-    } = verifier;
+    let (name, agent, seen_at) = (&verifier.name, &verifier.user_agent, verifier.seen_at);
     let dropped = verifier.dropped.iter();
     let dropped: String = dropped
         .map(|key| format!("  dropped {} {}", key.kid, key.at))
@@ -166,7 +161,7 @@ fn describe_verifier(verifier: &KnownVerifier) -> String {
     match verifier.kind {
         Kind::Api => format!("api  {name}  reported {seen_at}  has {kids}{dropped}"),
         Kind::Client => format!(
-            "client  {name}  {user_agent:?}  fetched {seen_at}{}  has {kids}",
+            "client  {name}  {agent:?}  fetched {seen_at}{}  has {kids}",
             if verifier.revalidates { " again" } else { "" }
         ),
     }

@@ -78,14 +78,9 @@ struct EventItem<'a> {
 
 /// Renders the account.
 pub(crate) fn account(page: &AccountPage<'_>) -> Response {
-    let Overview {
-        account,
-        sessions,
-        apps,
-        events,
-    } = page.overview;
+    let (overview, account) = (page.overview, &page.overview.account);
     let session = |own: &OwnSession| SessionItem::new(&own.session, own.current);
-    let events = events.iter().filter_map(|event| {
+    let events = overview.events.iter().filter_map(|event| {
         Some(EventItem {
             what: for_its_user(event)?,
             at: event.at,
@@ -110,8 +105,8 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             is_administrator: account.user.role == Role::Admin,
             passkeys,
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
-            sessions: Part::of(sessions, parts.sessions, (path, "sessions"), session),
-            apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
+            sessions: Part::of(&overview.sessions, parts.sessions, (path, "sessions"), session),
+            apps: Part::of(&overview.apps, parts.apps, (path, "apps"), app_item),
             events,
             has_older_events,
             now: page.now,

@@ -49,8 +49,8 @@ const LATENCY_BUCKETS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 
 pub struct Metrics {
     requests: Family<RequestLabels, Counter>,
     latencies: Family<LatencyLabels, Histogram, fn() -> Histogram>,
-    events: Family<SecurityEventLabels, Counter>,
-    alerts: Family<AlertLabels, Counter>,
+    events: Family<[(&'static str, String); 2], Counter>,
+    alerts: Family<[(&'static str, String); 1], Counter>,
     uptime: Gauge<f64, AtomicU64>,
     started_at: Instant,
     registry: Arc<Registry>,
@@ -67,17 +67,6 @@ struct RequestLabels {
 struct LatencyLabels {
     method: &'static str,
     route: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct SecurityEventLabels {
-    name: String,
-    outcome: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct AlertLabels {
-    kind: String,
 }
 
 impl Default for Metrics {
@@ -168,17 +157,13 @@ impl<S: Subscriber> Layer<S> for Metrics {
         match target {
             ACCESS => self.count_request(fields),
             SECURITY => {
-                let labels = SecurityEventLabels {
-                    name: fields.event,
-                    outcome: fields.outcome,
-                };
+                let labels = [("name", fields.event), ("outcome", fields.outcome)];
                 self.events
                     .get_or_create(&labels)
                     .inc_by(fields.count.unwrap_or(1));
             }
             _ => {
-                let labels = AlertLabels { kind: fields.kind };
-                self.alerts.get_or_create(&labels).inc();
+                self.alerts.get_or_create(&[("kind", fields.kind)]).inc();
             }
         }
     }

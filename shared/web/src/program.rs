@@ -63,12 +63,7 @@ impl Program {
     /// router costs allocations, and because the router adds `Allow` and `Content-Length` outside its own
     /// layers.
     pub async fn handle(self, request: Request) -> Response {
-        let Self {
-            routes,
-            policy,
-            clock,
-        } = self;
-        let clock = clock.clock_for_request().await;
+        let clock = self.clock.clock_for_request().await;
         let is_head = *request.method() == Method::HEAD;
         let respond = |mut request: Request| async move {
             if let Err(error) = host::check(&request) {
@@ -87,9 +82,9 @@ impl Program {
                 // known.
                 *request.method_mut() = Method::GET;
             }
-            compression::negotiate(routes, request).await
+            compression::negotiate(self.routes, request).await
         };
-        let response = request_log::wrap(&policy, clock.unwrap_or_default(), request, respond).await;
+        let response = request_log::wrap(&self.policy, clock.unwrap_or_default(), request, respond).await;
         match is_head {
             true => without_body(response),
             false => response,

@@ -79,29 +79,20 @@ pub enum Step {
 impl Documents {
     /// Creates the service.
     pub fn new(services: DocumentServices) -> Self {
-        let DocumentServices {
-            hosts,
-            http,
-            db,
-            clients,
-            revocations,
-            store,
-            issuer,
-        } = services;
         let snapshots = Snapshots {
-            db,
-            clients,
-            revocations,
+            db: services.db,
+            clients: services.clients,
+            revocations: services.revocations,
         };
         Self {
-            hosts,
+            hosts: services.hosts,
             fetcher: Fetcher {
-                http,
+                http: services.http,
                 snapshots,
-                issuer,
+                issuer: services.issuer,
             },
             fetches: Fetches::new(),
-            store,
+            store: services.store,
         }
     }
 
