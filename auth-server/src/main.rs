@@ -30,9 +30,9 @@ fn main() -> ExitCode {
 
 async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check(&args.common)?;
-    let master_key = args.issuer.master_key();
+    let master_key = args.issuer.master_key.read();
     let master_key = master_key.and_then(|given| given.ok_or_else(settings::no_master_key));
-    let master_keys = master_key.and_then(|key| args.issuer.master_keys(key));
+    let master_keys = master_key.and_then(|key| args.issuer.master_key.with_previous(key));
     if let Some(command) = args.command {
         let keys = cli::SealingKeys {
             master: master_keys,

@@ -13,12 +13,10 @@ pub use issuer::keys::SigningKeySettings;
 pub use master_key::MasterKeySettings;
 
 use clap::{Args, ValueEnum};
-use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use issuer::clients::assertions::AssertionAudience;
 use issuer::clients::documents::DocumentHosts;
 use issuer::grants::{PushedRequestMode, TokenLifetimes};
-use issuer::keys::MasterKeys;
 use issuer::registrations::ClientRegistration;
 use runtime::settings::CommonSettings;
 
@@ -128,17 +126,6 @@ impl IssuerSettings {
             ));
         }
         Ok(())
-    }
-
-    /// Returns the master key, if it is set.
-    pub fn master_key(&self) -> Result<Option<SealingKey>, InvalidSetting> {
-        self.master_key.read()
-    }
-
-    /// Returns the master key `current` with the one that it replaces, if that is set. Fails if the two are
-    /// the same.
-    pub fn master_keys(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
-        self.master_key.with_previous(current)
     }
 
     /// Returns the lifetimes of codes, tokens and the JWKS.

@@ -185,16 +185,6 @@ impl Endpoint {
 }
 
 impl Counts {
-    /// Returns the number of failures of this kind.
-    pub(crate) fn failures_of(&self, failure: Failure) -> u64 {
-        self.failures.get(&failure).copied().unwrap_or_default()
-    }
-
-    /// Returns whether the endpoint showed this key.
-    pub(crate) fn has_shown(&self, kid: &str) -> bool {
-        self.kids.contains_key(kid)
-    }
-
     /// Returns the number of requests that ended.
     pub(crate) fn requests(&self) -> u64 {
         self.ok + self.failures.values().sum::<u64>()

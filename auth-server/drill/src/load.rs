@@ -53,7 +53,7 @@ impl Load {
     /// Returns whether an API refused a valid token.
     pub(crate) fn has_refused_token(&self) -> bool {
         let mut apis = self.apis.iter();
-        apis.any(|api| api.counts().failures_of(Failure::Unauthorized) > 0)
+        apis.any(|api| api.counts().failures.contains_key(&Failure::Unauthorized))
     }
 
     /// Requests a token and the key set from every issuer, and calls every API with the newest token. Fails
@@ -107,7 +107,7 @@ impl Load {
             let (load, endpoint, kid) = (Arc::clone(self), Arc::clone(endpoint), kid.to_owned());
             probes.spawn(async move {
                 let began = Instant::now();
-                while !endpoint.counts().has_shown(&kid) && began.elapsed() < SEEN_TIMEOUT {
+                while !endpoint.counts().kids.contains_key(&kid) && began.elapsed() < SEEN_TIMEOUT {
                     load.call_once(&endpoint, Some(&kid)).await;
                     tokio::time::sleep(POLL).await;
                 }

@@ -137,6 +137,14 @@ impl FormError {
         self
     }
 
+    /// Names the delay before a retry makes sense.
+    fn after(mut self, delay: Duration) -> Self {
+        if let Self::Correctable(correctable) = &mut self {
+            correctable.retry_after = Some(delay);
+        }
+        self
+    }
+
     /// 422: the input is invalid.
     pub(crate) fn invalid(message: &Text<'_>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
@@ -144,21 +152,12 @@ impl FormError {
 
     /// 429: a limit was reached. The argument `wait` of the message is the time until a retry makes sense.
     fn too_many(message: Text<'_>, retry_after: Duration) -> Self {
-        Self::Correctable(Correctable {
-            status: StatusCode::TOO_MANY_REQUESTS,
-            message: message.with("wait", text::duration(retry_after)).plain(),
-            field: None,
-            retry_after: Some(retry_after),
-        })
+        let message = message.with("wait", text::duration(retry_after));
+        Self::new(StatusCode::TOO_MANY_REQUESTS, &message).after(retry_after)
     }
 
     /// 503: a retry in a moment may succeed.
     pub(super) fn unavailable(message: &Text<'_>) -> Self {
-        Self::Correctable(Correctable {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            message: message.plain(),
-            field: None,
-            retry_after: Some(RETRY_DELAY),
-        })
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message).after(RETRY_DELAY)
     }
 }

@@ -53,8 +53,9 @@ impl MasterKeySettings {
         self.read_previous().map(|_| ())
     }
 
-    /// Returns the key, or `None` if it is not set. Fails as [`MasterKeySettings::check`] does.
-    pub(super) fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
+    /// Returns the key, or `None` if it is not set. Fails if the key is set as text and in a file, the file
+    /// cannot be read, or the key is malformed.
+    pub fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
         read_key(
             "MASTER_KEY",
             self.master_key.as_deref(),
@@ -62,9 +63,9 @@ impl MasterKeySettings {
         )
     }
 
-    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeySettings::check`] does,
-    /// and if the two are the same key.
-    pub(super) fn with_previous(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
+    /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeySettings::read`] does, and
+    /// if the two are the same key.
+    pub fn with_previous(&self, current: SealingKey) -> Result<MasterKeys, InvalidSetting> {
         let previous = self.read_previous()?;
         if previous.as_ref() == Some(&current) {
             return Err(InvalidSetting(

@@ -37,13 +37,13 @@ pub fn main() -> ExitCode {
 async fn run(args: Args) -> Result<(), Error> {
     args.issuer.check(&args.common)?;
     let data_dir = &args.common.data_dir;
-    let configured_master_key = args.issuer.master_key();
+    let configured_master_key = args.issuer.master_key.read();
     let configured_account_key = args.common.account_key.read();
     if let Some(command) = args.command {
         let keys = cli::SealingKeys {
             master: configured_master_key
                 .and_then(|key| load_key(key, MASTER_KEY, data_dir))
-                .and_then(|key| args.issuer.master_keys(key)),
+                .and_then(|key| args.issuer.master_key.with_previous(key)),
             account: configured_account_key.and_then(|key| load_key(key, ACCOUNT_KEY, data_dir)),
         };
         return cli::run(command, &args.common, &args.issuer, keys).await;
@@ -54,7 +54,7 @@ async fn run(args: Args) -> Result<(), Error> {
     };
     let runtime = Runtime::prepare(&args.common, account_key).await?;
     let master_key = load_or_generate_key(configured_master_key?, MASTER_KEY, data_dir)?;
-    let master_keys = args.issuer.master_keys(master_key)?;
+    let master_keys = args.issuer.master_key.with_previous(master_key)?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let is_production = runtime.is_production;
     let password = first_start::bootstrap(&runtime, is_production).await?;

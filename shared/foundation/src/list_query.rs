@@ -126,17 +126,6 @@ impl<'a> Query<'a> {
     }
 }
 
-impl<C: ToSchema> Default for PageRequest<C> {
-    fn default() -> Self {
-        Self {
-            order: None,
-            cursor: None,
-            direction: Direction::default(),
-            accepted: Vec::new(),
-        }
-    }
-}
-
 impl<C: ToSchema + Display> PageRequest<C> {
     /// Returns the URL of the page in this direction from the cursor, as [`PageRequest::query_string`] has
     /// its query. `list_url` is the URL of the list, without a query.

@@ -77,7 +77,7 @@ pub enum Timing {
 }
 
 /// A count for each column.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(pub(super) [u64; COLUMNS.len()]);
 
 impl Figure {
@@ -162,12 +162,6 @@ impl Counts {
     fn buckets(&self, timing: Timing) -> &[u64] {
         let first = timing.first_column();
         &self.0[first..first + BUCKETS]
-    }
-}
-
-impl Default for Counts {
-    fn default() -> Self {
-        Self([0; COLUMNS.len()])
     }
 }
 

@@ -18,10 +18,3 @@ pub enum ClientOrigin {
 }
 
 names!(ClientOrigin: Administrator = "administrator", Registration = "registration", Document = "document");
-
-impl ClientOrigin {
-    /// Returns the origin with this name. An unknown name becomes the origin that permits least.
-    pub(super) fn stored(name: &str) -> Self {
-        Self::named(name).unwrap_or(Self::Registration)
-    }
-}

@@ -62,7 +62,7 @@ impl From<Row> for Client {
             require_pushed_authorization_requests: row.require_pushed_authorization_requests,
             dpop_bound_access_tokens: row.dpop_bound_access_tokens,
             device_authorization: row.device_authorization,
-            origin: ClientOrigin::stored(&row.origin),
+            origin: ClientOrigin::named(&row.origin).unwrap_or(ClientOrigin::Registration),
             unused_until: row.unused_until,
             registration_token_hash: row.registration_token_hash,
             token_endpoint_auth_method: row.token_endpoint_auth_method,

@@ -6,7 +6,7 @@ use foundation::names;
 use utoipa::{IntoParams, ToSchema};
 
 /// The query parameters of the list of posts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
+#[derive(Clone, Debug, PartialEq, Eq, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
     /// The sort key; by default the time of creation.
