@@ -27,9 +27,6 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     match command {
         Command::Create(args) => {
             let registration = Registration {
-                id: args.id,
-                name: args.name,
-                kind: args.kind,
                 redirect_uris: args.redirect_uris,
                 post_logout_redirect_uris: args.post_logout_redirect_uris,
                 backchannel_logout_uri: parse_url(
@@ -37,7 +34,6 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                     args.backchannel_logout_uri,
                     services,
                 )?,
-                scope: args.scope,
                 default_scope: args.default_scope,
                 first_party: args.first_party,
                 refresh_cookie: args.refresh_cookie,
@@ -47,7 +43,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 require_pushed_authorization_requests: args.require_par,
                 dpop_bound_access_tokens: args.dpop_bound,
                 device_authorization: args.device,
-                signed_user_info: false,
+                ..Registration::new(args.id, args.name, args.kind, args.scope)
             };
             let (db, context) = (&services.db, services.context());
             let (client, secret) = register(db, &services.issuer, registration, &context).await?;

@@ -126,10 +126,7 @@ async fn fetch(
         (Some(after), Some(begin)) => Some(later(slice.order(), after, begin)),
         (after, begin) => after.or(begin),
     };
-    let (slice, after) = match after {
-        Some(after) => (slice.anchored(), Some(after)),
-        None => (slice, None),
-    };
+    let slice = after.map_or(slice, |_| slice.anchored());
     let conditions = filter.conditions();
     let conditioned: Vec<&str> = conditions.iter().map(|(column, _)| *column).collect();
     let anchor = after.map(|Cursor { created_at, id }| [created_at.into(), id.into()]);

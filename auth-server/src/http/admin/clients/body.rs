@@ -43,13 +43,9 @@ pub(super) fn read_registration(body: &JsonBody, issuer: &str) -> Result<Registr
         .unwrap_or_default();
     let device_authorization = fields.optional_bool("device_authorization").unwrap_or_default();
     let registration = names.zip(limits).map(|((id, name), (kind, scope))| Registration {
-        id,
-        name,
-        kind,
         redirect_uris,
         post_logout_redirect_uris,
         backchannel_logout_uri,
-        scope,
         default_scope,
         first_party,
         refresh_cookie,
@@ -59,7 +55,7 @@ pub(super) fn read_registration(body: &JsonBody, issuer: &str) -> Result<Registr
         require_pushed_authorization_requests: require_par.unwrap_or_default(),
         dpop_bound_access_tokens,
         device_authorization,
-        signed_user_info: false,
+        ..Registration::new(id, name, kind, scope)
     });
     fields.finish(registration)
 }
