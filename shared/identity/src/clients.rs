@@ -2,18 +2,18 @@
 
 mod cache;
 mod client_origin;
-mod client_secret;
 mod client_type;
 pub mod documents;
 pub mod list;
 mod row;
-pub mod secrets;
+pub mod secret_rotation;
+mod secrets;
 pub mod unused;
 
 pub use cache::Clients;
 pub use client_origin::ClientOrigin;
-pub use client_secret::{ClientSecret, Secrets};
 pub use client_type::ClientType;
+pub use secrets::{ClientSecret, Secrets};
 
 use foundation::clock::Timestamp;
 use foundation::duration;

@@ -46,7 +46,7 @@ pub fn statements() -> Vec<(String, String)> {
         authority::STATEMENTS,
         clients::STATEMENTS,
         clients::documents::STATEMENTS,
-        clients::secrets::STATEMENTS,
+        clients::secret_rotation::STATEMENTS,
         clients::unused::STATEMENTS,
         consents::STATEMENTS,
         consents::list::STATEMENTS,

@@ -42,7 +42,7 @@ const BACKGROUND: [&str; 33] = [
     "audit::figures::live_tokens::ADD",
     "audit::figures::live_tokens::PRUNE",
     "identity::clients::FIND",
-    "identity::clients::secrets::RECORD_USE",
+    "identity::clients::secret_rotation::RECORD_USE",
     "identity::clients::unused::PRUNE",
     "identity::logout_notices::DUE",
     "identity::mailed_tokens::PRUNE",

@@ -9,7 +9,7 @@ use foundation::scope::Scope;
 use foundation::secret::Secret;
 use http_client::ForeignUrl;
 use identity::administrators::begin;
-use identity::clients::{self, Client, secrets};
+use identity::clients::{self, Client, secret_rotation};
 use identity::refresh_families;
 use revocation::{RevocationMirror, RevokingTx};
 use serde_json::Value;
@@ -153,7 +153,7 @@ pub async fn rotate_secret(
     context: &RequestContext,
 ) -> Result<(Client, Secret), Error> {
     let mut tx = begin(db, context).await?;
-    let Some(rotated) = secrets::rotate(&mut tx, id, overlap, context.now).await? else {
+    let Some(rotated) = secret_rotation::rotate(&mut tx, id, overlap, context.now).await? else {
         let client = lock(&mut tx, id).await?;
         let id = client.id;
         let reason = format!("the client {id:?} has no secret: it is public, or it has keys");

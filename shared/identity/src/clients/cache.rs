@@ -1,6 +1,6 @@
 //! The clients in use, in memory, because every token request needs its client.
 
-use super::{Client, ClientSecret, find, secrets};
+use super::{Client, ClientSecret, find, secret_rotation};
 use foundation::clock::Timestamp;
 use foundation::sync::lock;
 use std::collections::HashMap;
@@ -81,7 +81,7 @@ impl Clients {
         }
         let (db, id, hash) = (self.0.db.clone(), client.id.clone(), secret.hash.clone());
         tokio::spawn(async move {
-            if let Err(error) = secrets::record_use(&db, &id, &hash, now).await {
+            if let Err(error) = secret_rotation::record_use(&db, &id, &hash, now).await {
                 tracing::warn!(%error, "the time of the last use of a client's secret was not updated");
             }
         });

@@ -1,6 +1,6 @@
 //! A row of the table of clients.
 
-use super::client_secret::SecretColumns;
+use super::secrets::SecretColumns;
 use super::{Client, ClientOrigin, ClientType};
 use foundation::clock::Timestamp;
 use std::time::Duration;
