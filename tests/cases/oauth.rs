@@ -28,7 +28,7 @@ mod resource_indicators;
 pub(crate) mod revocation;
 mod revocation_cascade;
 mod revocation_list;
-mod signing_keys;
+pub(crate) mod signing_keys;
 mod single_use;
 mod token_endpoint;
 mod token_model;

@@ -2,11 +2,13 @@
 //! password and its deletion, the recent sign-in that they require, the figures, the signing keys, the users,
 //! the sessions, the apps, the consents and the security events for administrators, their languages, their
 //! branding, their fields for passwords, and in Chromium their appearance, their accessibility, their local
-//! times, their use without scripts and the life of an account.
+//! times, their use without scripts, the life of an account and
+//! the work of an administrator.
 
 use tests::{Browser, PASSWORD, Page, User, World};
 
 mod account;
+mod administrator_journey;
 mod appearance;
 mod branding;
 mod clients;

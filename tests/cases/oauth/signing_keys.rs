@@ -46,7 +46,7 @@ fn kids(world: &World, state: &str) -> Vec<String> {
 }
 
 /// The kid of the only key in this state.
-pub(super) fn key_in_state(world: &World, state: &str) -> String {
+pub(crate) fn key_in_state(world: &World, state: &str) -> String {
     let mut kids = kids(world, state);
     assert_eq!(kids.len(), 1, "{state}: {:?}", list(world));
     kids.remove(0)
@@ -96,7 +96,7 @@ async fn has_private_key(world: &World, kid: &str) -> bool {
 }
 
 /// Refreshes until tokens are signed by this key.
-async fn wait_until_signed_by(world: &World, app: &App, tokens: &mut Tokens, kid: &str) {
+pub(crate) async fn wait_until_signed_by(world: &World, app: &App, tokens: &mut Tokens, kid: &str) {
     let refreshed = tokio::sync::Mutex::new(tokens.clone());
     // Several requests in a row, so that each replica answers at least one.
     eventually("another key signs", async || {

@@ -6,31 +6,47 @@ use tests::{App, Authenticator, Chromium, PASSWORD, SUBMIT, World, eventually, o
 const EMAIL: &str = "ann@example.org";
 const NEW_PASSWORD: &str = "another good password";
 
-/// Ann in her browser.
-struct Ann<'w> {
-    world: &'w World,
-    chromium: Chromium,
-    has_scripts: bool,
+/// A user in a browser with or without scripts.
+pub(super) struct Visitor<'w> {
+    pub(super) world: &'w World,
+    pub(super) chromium: Chromium,
+    pub(super) has_scripts: bool,
 }
 
-impl Ann<'_> {
-    async fn open(&self, path: &str) {
+impl<'w> Visitor<'w> {
+    /// Opens a browser in which nobody is signed in.
+    pub(super) async fn start(world: &'w World, has_scripts: bool) -> Self {
+        let chromium = match has_scripts {
+            true => Chromium::with_scripts().await,
+            false => Chromium::without_scripts().await,
+        };
+        Self {
+            world,
+            chromium,
+            has_scripts,
+        }
+    }
+
+    /// Opens a path or a URL.
+    pub(super) async fn open(&self, path: &str) {
         let url = self.world.base().parse::<url::Url>().unwrap().join(path).unwrap();
         self.chromium.open(url.as_str()).await;
     }
 
-    /// Opens the link of the newest mail with this subject.
-    async fn open_mailed(&self, subject: &str) {
-        let link = self.world.mail(EMAIL, subject, 1).await.link();
-        self.open(link.as_str()).await;
-    }
-
     /// Fills in fields, submits the form, and expects this text on the next page.
-    async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
+    pub(super) async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
         self.chromium.submit(fields, button, text).await;
         if self.has_scripts {
             self.chromium.expect_no_trace(None, 200).await;
         }
+    }
+}
+
+impl Visitor<'_> {
+    /// Opens the link of the newest mail with this subject.
+    async fn open_mailed(&self, subject: &str) {
+        let link = self.world.mail(EMAIL, subject, 1).await.link();
+        self.open(link.as_str()).await;
     }
 
     /// Signs in with the password and a code.
@@ -108,7 +124,7 @@ impl Ann<'_> {
 }
 
 /// The texts of the page between these two.
-fn texts_between(page: &str, begin: &str, end: &str) -> Vec<String> {
+pub(super) fn texts_between(page: &str, begin: &str, end: &str) -> Vec<String> {
     let rests = page.split(begin).skip(1);
     rests
         .map(|rest| rest.split(end).next().unwrap().to_owned())
@@ -124,22 +140,11 @@ async fn an_account_lives_without_scripts(world: World) {
     live(&world, false).await;
 }
 
-async fn start(has_scripts: bool) -> Chromium {
-    match has_scripts {
-        true => Chromium::with_scripts().await,
-        false => Chromium::without_scripts().await,
-    }
-}
-
 async fn live(world: &World, has_scripts: bool) {
     let directory = tempfile::tempdir().unwrap();
     let callback = format!("{}/demo", world.base());
     let app = world.app().kind("web").redirect_uri(&callback).register();
-    let ann = Ann {
-        world,
-        chromium: start(has_scripts).await,
-        has_scripts,
-    };
+    let ann = Visitor::start(world, has_scripts).await;
 
     ann.open("/").await;
     ann.submit(&[], "a[href='/signup']", "Create an account").await;
@@ -173,11 +178,7 @@ async fn live(world: &World, has_scripts: bool) {
     .await;
     ann.sign_in(NEW_PASSWORD, &codes[1]).await;
 
-    let elsewhere = Ann {
-        world,
-        chromium: start(has_scripts).await,
-        has_scripts,
-    };
+    let elsewhere = Visitor::start(world, has_scripts).await;
     elsewhere.sign_in(NEW_PASSWORD, &codes[2]).await;
     let button = "form[action='/account/sessions/end'] button";
     elsewhere

@@ -1,5 +1,5 @@
 //! Forms of the account and of administrators in Chromium with JavaScript turned off. The other forms are in
-//! the life of an account.
+//! the life of an account and in the work of an administrator.
 
 use storage::execute;
 use tests::{Chromium, PASSWORD, SUBMIT, User, World, on_shapes};
