@@ -11,7 +11,7 @@ mod pruning;
 mod redis;
 mod repeated_events;
 mod rolling_restarts;
-mod round_trips;
+pub(crate) mod round_trips;
 mod schema;
 mod security_events;
 mod startup;

@@ -21,6 +21,7 @@ mod events;
 mod journey;
 mod languages;
 mod large_account;
+mod large_installation;
 mod links;
 mod local_times;
 mod passkey_offer;

@@ -27,11 +27,12 @@ const STACK: usize = 8 << 20;
 
 /// The modules whose tests take a minute or more. They begin first, so that no core waits for one of them at
 /// the end.
-const LONGEST: [&str; 4] = [
+const LONGEST: [&str; 5] = [
     "http::crawling_readers::",
     "http::openapi_tools::",
     "operations::round_trips::",
     "pages::appearance::",
+    "pages::large_installation::",
 ];
 
 /// Whether this run includes the tests of the long tier.

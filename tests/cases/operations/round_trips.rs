@@ -21,6 +21,8 @@ use tests::{App, Call, Caller, Exchange, Post, Reply, Shape, SharedWorld, User, 
 const WARM_UP: usize = 3;
 /// The measured requests of a route, of which the median counts. An odd number.
 const MEASURED: usize = 3;
+/// The number of requests that [`usage`] measures.
+pub(crate) const REQUESTS: usize = WARM_UP + MEASURED;
 /// A route that differs from its row is measured this many times, and fails if it differs each time. A busy
 /// machine decides which connection runs which statement, so several measured requests may prepare
 /// statements.
@@ -84,8 +86,8 @@ struct Route {
 
 /// The statements and round trips of one request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Usage {
-    statements: usize,
+pub(crate) struct Usage {
+    pub(crate) statements: usize,
     round_trips: usize,
     /// The names of the statements, one line per round trip.
     trace: String,
@@ -206,24 +208,34 @@ impl Fixture {
     /// The median usage of a route.
     async fn measure(&self, route: &Route, names: &BTreeMap<String, String>) -> Usage {
         let mut calls = Vec::new();
-        for _ in 0..WARM_UP + MEASURED {
+        for _ in 0..REQUESTS {
             calls.push((route.request)(self).await);
         }
-        let proxy = self.world.postgres_proxy();
-        let (first, mut periods) = (proxy.exchange_count(), Vec::new());
-        for call in calls {
-            let from = proxy.exchange_count();
-            route.expect_success(&call.await);
-            periods.push(from - first..proxy.exchange_count() - first);
-        }
-        let exchanges = proxy.exchanges_from(first);
-        let measured = periods.split_off(WARM_UP).into_iter();
-        let mut measured: Vec<_> = measured
-            .map(|period| Usage::of(&exchanges, &period, names))
-            .collect();
-        measured.sort();
-        measured.swap_remove(MEASURED / 2)
+        usage(&self.world, calls, names, |reply| route.expect_success(reply)).await
     }
+}
+
+/// Sends [`REQUESTS`] requests, the first of which warm up. Returns the median usage of the others.
+pub(crate) async fn usage(
+    world: &World,
+    calls: Vec<Call>,
+    names: &BTreeMap<String, String>,
+    expect: impl Fn(&Reply),
+) -> Usage {
+    let proxy = world.postgres_proxy();
+    let (first, mut periods) = (proxy.exchange_count(), Vec::new());
+    for call in calls {
+        let from = proxy.exchange_count();
+        expect(&call.await);
+        periods.push(from - first..proxy.exchange_count() - first);
+    }
+    let exchanges = proxy.exchanges_from(first);
+    let measured = periods.split_off(WARM_UP).into_iter();
+    let mut measured: Vec<_> = measured
+        .map(|period| Usage::of(&exchanges, &period, names))
+        .collect();
+    measured.sort();
+    measured.swap_remove(MEASURED / 2)
 }
 
 impl Route {
@@ -282,7 +294,7 @@ impl Usage {
 }
 
 /// The name of each statement of the programs by its text.
-fn statement_names() -> BTreeMap<String, String> {
+pub(crate) fn statement_names() -> BTreeMap<String, String> {
     let statements = super::statements().into_iter();
     statements.map(|(name, text)| (text, name)).collect()
 }
