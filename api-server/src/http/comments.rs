@@ -140,8 +140,7 @@ pub(crate) async fn delete(
     let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
     let found = comments::find_to_delete(&db, author.actor, post, id.or_not_found()?).await;
     let comment = found.map_err(|error| author.attribute(error))?;
-    let if_match = IfMatch::read(&headers);
-    if if_match != IfMatch::Missing && !if_match.matches(&comment.etag()) {
+    if IfMatch::check(&headers, &comment.etag()) == IfMatch::Fails {
         return Err(precondition_failed().into());
     }
     comments::delete(&db, &comment, context.now).await?;

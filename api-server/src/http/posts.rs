@@ -125,10 +125,10 @@ pub(crate) async fn update(
 ) -> Result<impl IntoResponse, ApiError> {
     let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
     let post = found.map_err(|error| author.attribute(error))?;
-    match IfMatch::read(&headers) {
+    match IfMatch::check(&headers, &post.etag()) {
         IfMatch::Missing => return Err(precondition_required().into()),
-        if_match if !if_match.matches(&post.etag()) => return Err(precondition_failed().into()),
-        _ => {}
+        IfMatch::Fails => return Err(precondition_failed().into()),
+        IfMatch::Any | IfMatch::Holds => {}
     }
     let patch = read_patch(&body)?;
     let changed = posts::update(&db, author.author, post, patch, context.now).await?;
@@ -157,10 +157,10 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
     let post = found.map_err(|error| author.attribute(error))?;
-    match IfMatch::read(&headers) {
+    match IfMatch::check(&headers, &post.etag()) {
         IfMatch::Missing | IfMatch::Any => posts::delete(&db, &post, context.now).await?,
-        if_match if if_match.matches(&post.etag()) => posts::delete_version(&db, &post, context.now).await?,
-        IfMatch::Tags(_) => return Err(precondition_failed().into()),
+        IfMatch::Holds => posts::delete_version(&db, &post, context.now).await?,
+        IfMatch::Fails => return Err(precondition_failed().into()),
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -13,48 +13,34 @@ schema! {
     IfMatch = schema::text(1, 8_192, LIST_PATTERN, "Entity tags, separated by commas, or `*`.");
 }
 
-/// A parsed `If-Match` header.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An `If-Match` header, compared with the entity tag of the current version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfMatch {
     /// Absent or empty.
     Missing,
     /// `*`, which matches any version.
     Any,
-    /// The strong tags before the first malformed member. Weak tags are left out, because they match nothing.
-    Tags(Vec<String>),
+    /// A list that has the tag.
+    Holds,
+    /// A list that does not have the tag before its first malformed member.
+    Fails,
 }
 
 impl IfMatch {
-    /// Parses the header. Several header lines count as one list.
-    pub fn read(headers: &HeaderMap) -> Self {
+    /// Compares the header with `etag` by strong comparison (RFC 9110 §8.8.3.2). Several header lines count
+    /// as one list.
+    pub fn check(headers: &HeaderMap, etag: &str) -> Self {
         // A line that is not visible ASCII counts as a malformed tag.
         let lines = headers
             .get_all(header::IF_MATCH)
             .iter()
             .map(|line| line.to_str().unwrap_or("?"));
         let text = lines.collect::<Vec<_>>().join(",");
-        if text.trim().is_empty() {
-            return Self::Missing;
-        }
-        if text.trim() == "*" {
-            return Self::Any;
-        }
-        Self::Tags(
-            parse_tags(&text)
-                .into_iter()
-                .filter(|(weak, _)| !weak)
-                .map(|(_, tag)| tag)
-                .collect(),
-        )
-    }
-
-    /// Returns whether the header matches `etag` by strong comparison (RFC 9110 §8.8.3.2). `Missing` matches
-    /// nothing.
-    pub fn matches(&self, etag: &str) -> bool {
-        match self {
-            Self::Missing => false,
-            Self::Any => true,
-            Self::Tags(tags) => tags.iter().any(|tag| tag == etag),
+        match text.trim() {
+            "" => Self::Missing,
+            "*" => Self::Any,
+            list if parse_tags(list).contains(&(false, etag.to_owned())) => Self::Holds,
+            _ => Self::Fails,
         }
     }
 }
@@ -128,22 +114,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Compares the header with this value with the entity tag `"7-1"`.
     fn if_match(value: &str) -> IfMatch {
         let mut headers = HeaderMap::new();
         headers.insert(header::IF_MATCH, value.parse().unwrap());
-        IfMatch::read(&headers)
+        IfMatch::check(&headers, r#""7-1""#)
     }
 
     #[test]
-    fn if_match_matches_strong_tags_only() {
-        for value in [
-            r#""7-1""#,
-            "*",
-            r#"W/"7-1", "7-1""#,
-            r#",, "7-1" ,"#,
-            r#""a,b","7-1""#,
-        ] {
-            assert!(if_match(value).matches(r#""7-1""#), "{value}");
+    fn if_match_holds_on_strong_tags_only() {
+        for value in [r#""7-1""#, r#"W/"7-1", "7-1""#, r#",, "7-1" ,"#, r#""a,b","7-1""#] {
+            assert_eq!(if_match(value), IfMatch::Holds, "{value}");
         }
         for value in [
             r#"W/"7-1""#,
@@ -155,20 +136,20 @@ mod tests {
             "**",
             r#"x, "7-1""#,
         ] {
-            assert!(!if_match(value).matches(r#""7-1""#), "{value}");
-            assert_ne!(if_match(value), IfMatch::Missing, "{value}");
+            assert_eq!(if_match(value), IfMatch::Fails, "{value}");
         }
+        assert_eq!(if_match("*"), IfMatch::Any);
         assert_eq!(if_match(" "), IfMatch::Missing);
-        assert_eq!(IfMatch::read(&HeaderMap::new()), IfMatch::Missing);
+        assert_eq!(IfMatch::check(&HeaderMap::new(), ""), IfMatch::Missing);
     }
 
     #[test]
     fn the_tag_of_a_compressed_response_matches_its_version() {
         assert_eq!(for_gzip(r#""7-1""#), r#""7-1--gzip""#);
-        assert!(if_match(r#""7-1--gzip""#).matches(r#""7-1""#));
-        assert!(!if_match(r#"W/"7-1--gzip""#).matches(r#""7-1""#));
-        assert!(!if_match(r#""7-2--gzip""#).matches(r#""7-1""#));
-        assert!(!if_match(r#""7-1--br""#).matches(r#""7-1""#));
+        assert_eq!(if_match(r#""7-1--gzip""#), IfMatch::Holds);
+        for value in [r#"W/"7-1--gzip""#, r#""7-2--gzip""#, r#""7-1--br""#] {
+            assert_eq!(if_match(value), IfMatch::Fails, "{value}");
+        }
     }
 
     #[test]
@@ -184,7 +165,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_header_is_parsed(value in r#"[ -~]{0,64}"#) {
-            let _ = if_match(&value).matches("\"7-1\"");
+            if_match(&value);
         }
     }
 }
