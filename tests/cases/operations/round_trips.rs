@@ -60,7 +60,7 @@ const BACKGROUND: [&str; 33] = [
     "issuer::registrations::initial_tokens::PRUNE",
     "mail::delivery::",
     "resources::idempotency::stored::PRUNE",
-    "revocation::PRUNE",
+    "revocation::revoking_tx::PRUNE",
     "revocation::rows::",
     "storage::clock_check::",
     "storage::db::pruning::",
