@@ -2,6 +2,7 @@
 
 use super::Revocation;
 use super::list::{Expected, RevocationList};
+use super::revoked_subjects::RevokedSubjects;
 use storage::redis::Unavailable;
 
 /// The state of the list in Redis, as far as this process knows it.
@@ -28,19 +29,18 @@ impl ListMaintenance {
         self.missing = Vec::new();
     }
 
-    /// Adds revocations that the list lacks, at most 20,000: new ones, or `all` if Redis was emptied,
-    /// replaced, started again, or restored from an older copy, which has no mark any more. An older copy
-    /// that takes the place of Redis at once may have the marks and the id of the data set, but every
-    /// connection breaks, so all are added after any failure of Redis too. Returns whether the list lacked
-    /// any.
+    /// Adds revocations that the list lacks, at most 20,000: new ones, or all `revoked` ones if Redis was
+    /// emptied, replaced, started again, or restored from an older copy, which has no mark any more. An older
+    /// copy that takes the place of Redis at once may have the marks and the id of the data set, but every
+    /// connection breaks, so all are added after any failure of Redis too. Returns whether any was lacking.
     pub(super) async fn complete(
         &mut self,
         list: &RevocationList,
-        all: impl FnOnce() -> Vec<Revocation>,
+        revoked: &RevokedSubjects,
     ) -> Result<bool, Unavailable> {
         let failures = list.failures();
         let data_set = list.data_set().await?;
-        self.compare(&data_set, failures, all);
+        self.compare(&data_set, failures, revoked);
         let expected = Expected {
             data_set: &data_set,
             is_marked: self.is_marked,
@@ -56,11 +56,11 @@ impl ListMaintenance {
 
     /// Compares the data set of Redis, and the number of its failures, with those of the last call. If either
     /// is another, the list may lack any revocation: all are missing, and no mark of this process counts.
-    fn compare(&mut self, data_set: &str, failures: u64, all: impl FnOnce() -> Vec<Revocation>) {
+    fn compare(&mut self, data_set: &str, failures: u64, revoked: &RevokedSubjects) {
         if self.data_set.as_deref() == Some(data_set) && self.failures == failures {
             return;
         }
-        self.missing = all();
+        self.missing = revoked.to_list();
         self.is_marked = false;
         self.data_set = Some(data_set.to_owned());
         self.failures = failures;
@@ -81,8 +81,10 @@ mod tests {
         Revocation::new(Kind::Jti, jti.to_owned(), Timestamp::from_micros(0))
     }
 
-    fn all() -> Vec<Revocation> {
-        vec![revocation("old"), revocation("older")]
+    fn all() -> RevokedSubjects {
+        let subjects = RevokedSubjects::default();
+        subjects.add(&[revocation("old")]);
+        subjects
     }
 
     /// The state of a process whose list had all revocations, and which has one more since.
@@ -103,7 +105,7 @@ mod tests {
     #[test]
     fn the_same_run_without_a_failure_lacks_only_new_revocations() {
         let mut maintenance = maintained();
-        maintenance.compare(RUN, 3, all);
+        maintenance.compare(RUN, 3, &all());
         assert_eq!(missing(&maintenance), ["new"]);
         assert!(maintenance.is_marked);
     }
@@ -112,20 +114,20 @@ mod tests {
     #[test]
     fn another_run_lacks_all_revocations_although_nothing_failed() {
         let mut maintenance = maintained();
-        maintenance.compare(NEXT_RUN, 3, all);
-        assert_eq!(missing(&maintenance), ["old", "older"]);
+        maintenance.compare(NEXT_RUN, 3, &all());
+        assert_eq!(missing(&maintenance), ["old"]);
         assert!(!maintenance.is_marked);
         // The run is known from now on.
         maintenance.missing.clear();
-        maintenance.compare(NEXT_RUN, 3, all);
+        maintenance.compare(NEXT_RUN, 3, &all());
         assert!(maintenance.missing.is_empty());
     }
 
     #[test]
     fn the_same_run_lacks_all_revocations_after_a_failure() {
         let mut maintenance = maintained();
-        maintenance.compare(RUN, 4, all);
-        assert_eq!(missing(&maintenance), ["old", "older"]);
+        maintenance.compare(RUN, 4, &all());
+        assert_eq!(missing(&maintenance), ["old"]);
         assert!(!maintenance.is_marked);
     }
 }

@@ -267,7 +267,7 @@ impl RevocationMirror {
 
     /// Adds what the list lacks, of which the process that revoked did not tell the followers of the stream.
     async fn maintain(&self, list: &RevocationList, maintenance: &mut ListMaintenance) {
-        match maintenance.complete(list, || self.0.revoked.to_list()).await {
+        match maintenance.complete(list, &self.0.revoked).await {
             Ok(false) => {}
             Ok(true) => {
                 let changed = Notification::RevocationsChanged;
