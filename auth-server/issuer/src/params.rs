@@ -4,7 +4,6 @@ mod fields;
 
 pub use serde::de::value::Error as ReadError;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashSet;
@@ -65,26 +64,6 @@ impl Params {
             .find(|(found, _)| found == name)
             .map(|(_, value)| value.as_str())
             .filter(|value| !value.is_empty())
-    }
-
-    /// Returns the values of a parameter, except for empty ones.
-    fn get_all(&self, name: &str) -> impl Iterator<Item = &str> {
-        let found = self.0.iter().filter(move |(found, _)| found == name);
-        found
-            .map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty())
-    }
-
-    /// Reads the parameters into a struct of `String`, `Option<String>` and `Vec<String>` fields.
-    ///
-    /// An omitted parameter makes an `Option` field `None` and the other fields empty. A parameter without a
-    /// value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). If a parameter is
-    /// repeated, a `Vec` field has all its values and another field the first: callers that must refuse
-    /// repetition check [`Params::flaw`] before.
-    ///
-    /// Fails only if the struct has fields of other types.
-    pub fn read<T: DeserializeOwned>(&self) -> Result<T, ReadError> {
-        fields::read(self)
     }
 
     /// Returns the parameters from which [`Params::read`] reads an equal struct. Fails if the struct cannot

@@ -5,9 +5,26 @@ use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Deserializes a struct from the parameters that its fields are named after.
-pub(super) fn read<T: DeserializeOwned>(params: &Params) -> Result<T, Error> {
-    T::deserialize(Fields(params))
+impl Params {
+    /// Reads the parameters into a struct of `String`, `Option<String>` and `Vec<String>` fields.
+    ///
+    /// An omitted parameter makes an `Option` field `None` and the other fields empty. A parameter without a
+    /// value counts as omitted, and unknown parameters are ignored (RFC 6749 §3.1). If a parameter is
+    /// repeated, a `Vec` field has all its values and another field the first: callers that must refuse
+    /// repetition check [`Params::flaw`] before.
+    ///
+    /// Fails only if the struct has fields of other types.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        T::deserialize(Fields(self))
+    }
+
+    /// Returns the values of a parameter, except for empty ones.
+    fn get_all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let found = self.0.iter().filter(move |(found, _)| found == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
 }
 
 struct Fields<'a>(&'a Params);
