@@ -60,14 +60,11 @@ impl IdempotentRequest {
         body: &JsonBody<MAX>,
         write: impl AsyncFnOnce(&mut WriteTarget<'_>, Timestamp) -> Result<R, E>,
     ) -> Result<Written<R>, ApiError> {
-        let now = self.now;
-        let write =
-            async |target: &mut WriteTarget<'_>| write(target, now).await.map_err(Into::<ApiError>::into);
         let claim = match &self.key {
             Some(key) => Some(Claim::new(key, self.scope(writer), body.fingerprint()?)),
             None => None,
         };
-        let outcome = self.idempotency.run(claim.as_ref(), now, write).await;
+        let outcome: Result<_, ApiError> = self.idempotency.run(claim.as_ref(), self.now, write).await;
         let outcome = outcome.map_err(|error| writer.attribute(error))?;
         Ok(Written {
             outcome,

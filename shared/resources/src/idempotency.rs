@@ -74,18 +74,19 @@ impl Idempotency {
     /// another call with the key does not end within five seconds, with [`Error::Refused`] if the authority
     /// of the claim has ended or its user would store more than the quota, and with the error of the write if
     /// the write fails.
-    pub async fn run<R: Serialize + DeserializeOwned, E: From<Error>>(
+    pub async fn run<R: Serialize + DeserializeOwned, W: Into<E>, E: From<Error>>(
         &self,
         claim: Option<&Claim>,
         now: Timestamp,
-        write: impl AsyncFnOnce(&mut WriteTarget<'_>) -> Result<R, E>,
+        write: impl AsyncFnOnce(&mut WriteTarget<'_>, Timestamp) -> Result<R, W>,
     ) -> Result<Outcome<R>, E> {
         let executed = |receipt| Outcome {
             receipt,
             is_replay: false,
         };
         let Some(claim) = claim else {
-            return write(&mut WriteTarget::Db(&self.db)).await.map(executed);
+            let written = write(&mut WriteTarget::Db(&self.db), now).await;
+            return written.map(executed).map_err(Into::into);
         };
         let (_guard, mut tx) = match self.begin(claim, now).await? {
             Action::Execute(guard, tx) => (guard, tx),
@@ -96,7 +97,8 @@ impl Idempotency {
                 });
             }
         };
-        let receipt = write(&mut WriteTarget::Tx(&mut tx)).await?;
+        let written = write(&mut WriteTarget::Tx(&mut tx), now).await;
+        let receipt = written.map_err(Into::<E>::into)?;
         let expires_at = now.after(self.lifetime);
         stored::save(&mut tx, claim, &receipt, now, expires_at).await?;
         tx.commit().await.map_err(Error::from)?;
