@@ -1,7 +1,7 @@
-//! The extractor of the request context, which the `request_log` middleware creates.
+//! The request context, which the `request_log` middleware creates: its extractor and its route.
 
 use crate::error::Error;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, MatchedPath, Request};
 use axum::http::Extensions;
 use axum::http::request::Parts;
 use foundation::context::RequestContext;
@@ -24,4 +24,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Context {
 pub fn request_context(extensions: &Extensions) -> Result<&Arc<RequestContext>, Error> {
     let context = extensions.get::<Arc<RequestContext>>();
     context.ok_or_else(|| Error::internal(&"the request has no RequestContext"))
+}
+
+/// Records the matched route in the context of the request. Called by a layer inside the router, which
+/// matches the route.
+pub(crate) fn record_route(request: Request) -> Request {
+    let extensions = request.extensions();
+    if let (Ok(context), Some(path)) = (request_context(extensions), extensions.get::<MatchedPath>()) {
+        context.route.get_or_init(|| path.as_str().to_owned());
+    }
+    request
 }

@@ -1,5 +1,6 @@
 //! The routes and the middleware that a program has exactly once, even if it runs both servers.
 
+use crate::context::record_route;
 use crate::error::Error;
 use crate::openapi::set_server;
 use crate::{Cors, Policy, compression, cors, csrf, health, host, rate_limits, request_log, wrong_clock};
@@ -53,7 +54,7 @@ impl Program {
     /// health checks and the requests in the table of the module `wrong_clock` are served.
     pub fn new(routes: Router, policy: Arc<Policy>, clock: ClockCheck) -> Self {
         Self {
-            routes: routes.layer(MapRequestLayer::new(request_log::record_route)),
+            routes: routes.layer(MapRequestLayer::new(record_route)),
             policy,
             clock,
         }

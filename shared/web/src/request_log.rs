@@ -1,7 +1,6 @@
 //! The outermost middleware: trace id, log line, time limit, error body and the headers of every response.
 
 use crate::connection::Connection;
-use crate::context::request_context;
 use crate::deferred_headers::{DeferredHeaders, add_to_list};
 use crate::error::body::ErrorFormat;
 use crate::error::{Code, Error, IntentionallyEmpty};
@@ -9,7 +8,7 @@ use crate::headers::single;
 use crate::{Policy, allowed_methods, health};
 use audit::figures::{COUNTERS, Figure};
 use axum::body::Body;
-use axum::extract::{MatchedPath, Request};
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use foundation::clock::Clock;
@@ -105,16 +104,6 @@ fn count(status: StatusCode) {
     } else if status.is_server_error() {
         COUNTERS.count(Figure::ServerErrors, 1);
     }
-}
-
-/// Records the matched route in the context of the request. Called by a layer inside the router, which
-/// matches the route.
-pub(crate) fn record_route(request: Request) -> Request {
-    let extensions = request.extensions();
-    if let (Ok(context), Some(path)) = (request_context(extensions), extensions.get::<MatchedPath>()) {
-        context.route.get_or_init(|| path.as_str().to_owned());
-    }
-    request
 }
 
 /// Returns the trace id of the header `traceparent` (W3C Trace Context §3.2); `None` if the header is absent,
