@@ -12,6 +12,7 @@ pub(crate) mod device;
 pub(crate) mod device_authorization;
 pub(crate) mod discovery;
 pub(crate) mod documentation;
+mod dpop_proof;
 mod extract;
 mod flow;
 pub(crate) mod forgot;

@@ -21,14 +21,11 @@ use std::sync::Arc;
 use web::context::request_context;
 use web::csrf::Mismatch;
 use web::headers::single;
-use web::{Error, body, dpop, rate_limits};
+use web::{Error, body, rate_limits};
 
 /// The header of responses that no cache may store (RFC 6749 §5.1).
 pub(super) const NO_STORE: [(HeaderName, HeaderValue); 1] =
     [(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-
-/// The header with the nonce for the next proofs, if the client should change to another one.
-pub(super) type NextNonce = Option<[(HeaderName, String); 1]>;
 
 /// The request of a client that was authenticated (RFC 6749 §2.3), with the parameters `T` of a form or of a
 /// JSON object. A client that describes itself by a document has an old document fetched again first. The
@@ -113,19 +110,6 @@ impl<T: DeserializeOwned> FromRequest<App> for ClientRequest<T> {
             request,
         })
     }
-}
-
-/// Accepts the DPoP proof of a request to the endpoint with this path, if it has one. Returns the thumbprint
-/// of its key, and the header for the response.
-pub(super) async fn accept_proof(
-    grants: &Grants,
-    path: &str,
-    headers: &HeaderMap,
-    now: Timestamp,
-) -> Result<(Option<String>, NextNonce), TokenError> {
-    let proof = grants.accept_proof(path, dpop::proof(headers)?, now).await?;
-    let (key, next_nonce) = proof.map(|proof| (proof.thumbprint, proof.next_nonce)).unzip();
-    Ok((key, next_nonce.flatten().map(|nonce| [(dpop::NONCE, nonce)])))
 }
 
 /// Reads the parameters from a form or from a JSON object of strings.

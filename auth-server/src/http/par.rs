@@ -1,6 +1,7 @@
 //! `POST /par` (RFC 9126 §2).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure, accept_proof};
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
+use super::dpop_proof::accept_proof;
 use super::token_errors::PushErrorResponses;
 use crate::app::App;
 use axum::Json;

@@ -1,6 +1,7 @@
 //! `POST /token` (RFC 6749 §3.2).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure, accept_proof};
+use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
+use super::dpop_proof::accept_proof;
 use super::refresh_cookie;
 use super::token_errors::TokenErrorResponses;
 use crate::app::App;
