@@ -15,9 +15,7 @@ use audit::events::{Event, EventName, pseudonyms};
 use foundation::context::RequestContext;
 use mail::Notice;
 use revocation::RevokingTx;
-use std::time::Duration;
 use storage::db::{self, Tx};
-use storage::expiring::Window;
 
 /// The reason why an account was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -48,21 +46,6 @@ pub enum Error {
     /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
-}
-
-/// The limit of sign-ups from one network, of which each hashes a password and may mail a stranger.
-const SIGN_UPS_PER_NETWORK: Window = Window::throttle(100, Duration::from_secs(15 * 60));
-
-/// Counts a sign-up if sign-ups are limited. Returns the time until the next one if the client's network
-/// reached its limit, otherwise `None`. The number is not limited while the store is unavailable, because the
-/// permits of hashing limit sign-ups too.
-pub async fn count_sign_up(identity: &Identity, context: &RequestContext) -> Option<Duration> {
-    if !identity.limits_sign_ups {
-        return None;
-    }
-    let by_network = SIGN_UPS_PER_NETWORK.count(format!("sign-ups from {}", context.network()));
-    let refusal = identity.expiring.take(&[by_network], context.now).await;
-    refusal.unwrap_or_default()
 }
 
 /// Creates an account and records the event with its role, in the caller's transaction. Fails with

@@ -15,6 +15,10 @@ use foundation::email::Email;
 use foundation::secret::Secret;
 use std::time::Duration;
 use storage::db::{self, Tx};
+use storage::expiring::Window;
+
+/// The limit of sign-ups from one network, of which each hashes a password and may mail a stranger.
+const SIGN_UPS_PER_NETWORK: Window = Window::throttle(100, Duration::from_secs(15 * 60));
 
 /// The reason why an account was not created.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +84,7 @@ async fn create(
     if !identity.allows_sign_ups {
         return Err(Error::Off);
     }
-    if let Some(retry_after) = accounts::count_sign_up(identity, context).await {
+    if let Some(retry_after) = count(identity, context).await {
         return Err(Error::TooMany { retry_after });
     }
     let new = NewUser {
@@ -95,4 +99,16 @@ async fn create(
     let user = accounts::create(&mut tx, &new, context).await?;
     email_verifications::mail_new_account(identity, &mut tx, &user, &new.email, context).await?;
     Ok((tx, user))
+}
+
+/// Counts a sign-up if sign-ups are limited. Returns the time until the next one if the client's network
+/// reached its limit, otherwise `None`. The number is not limited while the store is unavailable, because the
+/// permits of hashing limit sign-ups too.
+async fn count(identity: &Identity, context: &RequestContext) -> Option<Duration> {
+    if !identity.limits_sign_ups {
+        return None;
+    }
+    let by_network = SIGN_UPS_PER_NETWORK.count(format!("sign-ups from {}", context.network()));
+    let refusal = identity.expiring.take(&[by_network], context.now).await;
+    refusal.unwrap_or_default()
 }
