@@ -59,13 +59,6 @@ impl Kind {
             Self::Key => Timestamp::from_micros(i64::MAX),
         }
     }
-
-    /// Parses the text `KIND:SUBJECT` of the list in Redis. Returns `None` if this version has no kind with
-    /// this name.
-    fn parse_subject(text: &str) -> Option<(Self, String)> {
-        let (kind, subject) = text.split_once(':')?;
-        Some((Self::named(kind)?, subject.to_owned()))
-    }
 }
 
 /// A revocation of all access tokens with one subject.
