@@ -1,7 +1,7 @@
 //! The list of revocations in Redis, beside the rows in the database, which stay the truth: a key for each
 //! revoked subject, which a resource server in any language can look up, and a stream, which it can follow.
 
-use super::{Kind, LONGEST_LIFETIME, Revocation};
+use super::kind::{Kind, LONGEST_LIFETIME, Revocation};
 use ::redis::Script;
 use foundation::clock::Timestamp;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Keeping the list in Redis complete, which the issuers do.
 
-use super::Revocation;
+use super::kind::Revocation;
 use super::list::{Expected, RevocationList};
 use super::revoked_subjects::RevokedSubjects;
 use storage::redis::Unavailable;
@@ -69,7 +69,7 @@ impl ListMaintenance {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Kind;
+    use super::super::kind::Kind;
     use super::*;
     use foundation::clock::Timestamp;
 

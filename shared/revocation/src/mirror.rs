@@ -2,11 +2,11 @@
 
 mod source;
 
+use crate::kind::{Kind, Revocation};
 use crate::list::RevocationList;
 use crate::list_maintenance::ListMaintenance;
 use crate::revoked_subjects::RevokedSubjects;
 use crate::rows::RevocationRows;
-use crate::{Kind, Revocation};
 use foundation::{clock, time_limits};
 use source::Source;
 use std::sync::Arc;

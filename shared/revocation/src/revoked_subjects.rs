@@ -1,6 +1,6 @@
 //! The revoked subjects that a process knows.
 
-use super::{Kind, LONGEST_LIFETIME, Revocation};
+use super::kind::{Kind, LONGEST_LIFETIME, Revocation};
 use foundation::clock::Timestamp;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};

@@ -1,7 +1,7 @@
 //! Writing revocations, in a transaction whose commit announces them.
 
+use crate::kind::{CLOCK_ALLOWANCE, Kind, Revocation, epoch_subject};
 use crate::mirror::RevocationMirror;
-use crate::{CLOCK_ALLOWANCE, Kind, Revocation, epoch_subject};
 use foundation::clock::Timestamp;
 use std::fmt::Display;
 use std::ops::{Deref, DerefMut};

@@ -1,6 +1,6 @@
 //! The rows of the revocations, read in the order in which their transactions were committed.
 
-use super::{Kind, Revocation};
+use super::kind::{Kind, Revocation};
 use foundation::clock::Timestamp;
 use storage::db::{Db, Error, Version, Watch};
 use storage::{fetch_all, fetch_one, sql};
