@@ -1,11 +1,10 @@
 //! The requests that clients send to the issuer (RFC 6749 §3.2, RFC 7009 §2.1, RFC 7662 §2.1): the
-//! parameters, the authentication of the client, and the failures.
+//! parameters, and the authentication of the client.
 
-use super::token_errors;
+use super::token_errors::TokenFailure;
 use crate::app::App;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use foundation::clock::Timestamp;
@@ -19,9 +18,8 @@ use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::sync::Arc;
 use web::context::request_context;
-use web::csrf::Mismatch;
 use web::headers::single;
-use web::{Error, body, rate_limits};
+use web::{body, rate_limits};
 
 /// The header of responses that no cache may store (RFC 6749 §5.1).
 pub(super) const NO_STORE: [(HeaderName, HeaderValue); 1] =
@@ -35,51 +33,6 @@ pub(crate) struct ClientRequest<T> {
     pub(super) client: Arc<Client>,
     pub(super) headers: HeaderMap,
     pub(super) request: T,
-}
-
-/// The reason why the request of a client failed. The body of the response is written by
-/// [`token_errors::complete`], which the router calls for all its routes.
-pub(crate) enum TokenFailure {
-    /// An error of the OAuth protocol.
-    Token(TokenError),
-    /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value
-    /// removes it.
-    UselessCookie(TokenError, HeaderValue),
-    /// The request relies on a cookie and may be forged, or the client is over its rate limit, or the body
-    /// was not read.
-    Refused(Error),
-}
-
-impl From<TokenError> for TokenFailure {
-    fn from(error: TokenError) -> Self {
-        Self::Token(error)
-    }
-}
-
-impl From<Mismatch> for TokenFailure {
-    fn from(mismatch: Mismatch) -> Self {
-        Self::Refused(mismatch.into())
-    }
-}
-
-impl From<Error> for TokenFailure {
-    fn from(error: Error) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl IntoResponse for TokenFailure {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Token(error) => token_errors::unfinished_response(error),
-            Self::UselessCookie(error, removal) => (
-                [(header::SET_COOKIE, removal)],
-                token_errors::unfinished_response(error),
-            )
-                .into_response(),
-            Self::Refused(error) => error.into_response(),
-        }
-    }
 }
 
 impl<T: DeserializeOwned> FromRequest<App> for ClientRequest<T> {

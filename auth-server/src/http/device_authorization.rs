@@ -1,7 +1,7 @@
 //! `POST /device_authorization` (RFC 8628 §3.1).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
-use super::token_errors::DeviceErrorResponses;
+use super::client_request::{ClientRequest, NO_STORE};
+use super::token_errors::{DeviceErrorResponses, TokenFailure};
 use crate::app::App;
 use axum::Json;
 use axum::extract::State;

@@ -1,7 +1,7 @@
 //! `POST /introspect` (RFC 7662), with signed responses (RFC 9701).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
-use super::token_errors::IntrospectionErrorResponses;
+use super::client_request::{ClientRequest, NO_STORE};
+use super::token_errors::{IntrospectionErrorResponses, TokenFailure};
 use crate::app::App;
 use axum::Json;
 use axum::extract::State;

@@ -1,8 +1,8 @@
 //! `POST /par` (RFC 9126 §2).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
+use super::client_request::{ClientRequest, NO_STORE};
 use super::dpop_proof::accept_proof;
-use super::token_errors::PushErrorResponses;
+use super::token_errors::{PushErrorResponses, TokenFailure};
 use crate::app::App;
 use axum::Json;
 use axum::extract::{FromRequestParts, State};

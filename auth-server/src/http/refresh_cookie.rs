@@ -2,7 +2,7 @@
 //! scripts cannot read. Browsers send the cookie by themselves, so a request that uses it needs the
 //! anti-forgery token.
 
-use super::client_request::TokenFailure;
+use super::token_errors::TokenFailure;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use foundation::secret::Secret;
 use identity::clients::Client;

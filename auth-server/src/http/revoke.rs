@@ -1,8 +1,8 @@
 //! `POST /revoke` (RFC 7009), and `POST /token/revoke`, which the cookies of refresh tokens reach.
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
+use super::client_request::{ClientRequest, NO_STORE};
 use super::refresh_cookie;
-use super::token_errors::RevocationErrorResponses;
+use super::token_errors::{RevocationErrorResponses, TokenFailure};
 use crate::app::App;
 use axum::extract::State;
 use axum::http::header;

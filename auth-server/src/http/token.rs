@@ -1,9 +1,9 @@
 //! `POST /token` (RFC 6749 §3.2).
 
-use super::client_request::{ClientRequest, NO_STORE, TokenFailure};
+use super::client_request::{ClientRequest, NO_STORE};
 use super::dpop_proof::accept_proof;
 use super::refresh_cookie;
-use super::token_errors::TokenErrorResponses;
+use super::token_errors::{TokenErrorResponses, TokenFailure};
 use crate::app::App;
 use audit::figures::{COUNTERS, Figure};
 use axum::Json;

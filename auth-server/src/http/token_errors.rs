@@ -1,4 +1,4 @@
-//! The error responses to requests of clients (RFC 6749 §5.2).
+//! The failures of requests of clients, and the responses to them (RFC 6749 §5.2).
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +13,7 @@ use storage::db;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
+use web::csrf::Mismatch;
 use web::dpop::NONCE;
 use web::openapi::error_responses;
 use web::{Code, Error};
@@ -29,12 +30,49 @@ pub(super) struct Body<'a> {
     pub(super) correlation_id: &'a str,
 }
 
-/// Returns the status of an error as a response, which carries the error to [`complete`]. Logs the error if
-/// the service, not the client, caused it.
-pub(super) fn unfinished_response(error: TokenError) -> Response {
-    log(&error);
-    let (status, _) = status_and_code(&error);
-    (status, Extension(Arc::new(error))).into_response()
+/// The reason why the request of a client failed. The body of the response is written by [`complete`], which
+/// the router calls for all its routes.
+pub(crate) enum TokenFailure {
+    /// An error of the OAuth protocol.
+    Token(TokenError),
+    /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value
+    /// removes it.
+    UselessCookie(TokenError, HeaderValue),
+    /// The request relies on a cookie and may be forged, or the client is over its rate limit, or the body
+    /// was not read.
+    Refused(Error),
+}
+
+impl From<TokenError> for TokenFailure {
+    fn from(error: TokenError) -> Self {
+        Self::Token(error)
+    }
+}
+
+impl From<Mismatch> for TokenFailure {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Refused(mismatch.into())
+    }
+}
+
+impl From<Error> for TokenFailure {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl IntoResponse for TokenFailure {
+    fn into_response(self) -> Response {
+        let (error, removal) = match self {
+            Self::Token(error) => (error, None),
+            Self::UselessCookie(error, removal) => (error, Some([(header::SET_COOKIE, removal)])),
+            Self::Refused(error) => return error.into_response(),
+        };
+        log(&error);
+        let (status, _) = status_and_code(&error);
+        // The extension is for `complete`.
+        (status, removal, Extension(Arc::new(error))).into_response()
+    }
 }
 
 /// Completes the response to a failed request of a client. Returns every other response as it is.
@@ -86,6 +124,7 @@ fn render(error: &TokenError, has_authorization: bool, context: &RequestContext)
     response
 }
 
+/// Logs an error if the service, not the client, caused it.
 fn log(failure: &TokenError) {
     match failure {
         TokenError::Database(error) => tracing::error!(%error, "token request failed: database"),
