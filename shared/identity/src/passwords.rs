@@ -1,28 +1,27 @@
-//! Passwords: the rules for new ones, and hashing by Argon2id (RFC 9106) on threads of their own with limited
-//! concurrency.
+//! Passwords: hashing by Argon2id (RFC 9106) on threads of their own with limited concurrency.
 
 mod block_list;
 mod imported;
 mod new_password;
 mod password;
+mod rules;
 mod threads;
 mod verification;
 
 pub use imported::parse_imported_hash;
 pub use new_password::{HashedPassword, NewPassword};
 pub use password::{Password, PasswordFlaw};
+pub use rules::new_password_schema;
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use audit::figures::{COUNTERS, Figure, Timing};
 use block_list::BlockList;
-use foundation::schema::{self, WITHOUT_NUL};
 use foundation::time_limits;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use threads::HashingThreads;
 use tokio::sync::{Semaphore, oneshot};
-use utoipa::openapi::Object;
 use verification::Verification;
 
 /// The maximum length of a password, in characters.
@@ -32,17 +31,6 @@ pub const MIN_LENGTH: usize = 8;
 /// The longest time that a request waits for a hashing permit, which the factor of [`time_limits`]
 /// multiplies.
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// Returns the OpenAPI schema of a new password. Its minimum length is [`MIN_LENGTH`], which a setting can
-/// raise.
-pub fn new_password_schema() -> Object {
-    schema::text(
-        MIN_LENGTH,
-        MAX_LENGTH,
-        WITHOUT_NUL,
-        "At least 8 characters, counted in NFC.",
-    )
-}
 
 /// The cost of hashing, and the minimum length of new passwords.
 #[derive(Clone, Copy, Debug)]
@@ -93,35 +81,6 @@ impl Passwords {
             min_length: policy.min_length,
             block_list: BlockList::new(),
         })
-    }
-
-    /// Returns the minimum length of a new password, in characters.
-    pub fn min_length(&self) -> usize {
-        self.min_length
-    }
-
-    /// Parses a new password, which must have between the policy's minimum length and [`MAX_LENGTH`]
-    /// characters and must not be a common password. There are no composition rules (NIST SP 800-63B
-    /// §3.1.1.2). If the account's e-mail is known, use [`parse_new_for`](Self::parse_new_for).
-    pub fn parse_new(&self, text: &str) -> Result<Password, PasswordFlaw> {
-        self.parse_new_for(text, "")
-    }
-
-    /// Parses a new password of the account with this e-mail, like [`parse_new`](Self::parse_new), and also
-    /// refuses passwords that resemble the e-mail.
-    pub fn parse_new_for(&self, text: &str, email: &str) -> Result<Password, PasswordFlaw> {
-        let password = Password::parse(text)?;
-        if password.0.chars().count() < self.min_length {
-            return Err(PasswordFlaw::TooShort { min: self.min_length });
-        }
-        self.check_against_email(&password, email)?;
-        Ok(password)
-    }
-
-    /// Fails if a password is easy to guess, also because it resembles this e-mail, which became known after
-    /// the password was parsed.
-    pub(crate) fn check_against_email(&self, password: &Password, email: &str) -> Result<(), PasswordFlaw> {
-        self.block_list.flaw(&password.0, email).map_or(Ok(()), Err)
     }
 
     /// Hashes a password with a new salt, and returns the PHC string. Fails with [`Error::Overloaded`] if no
