@@ -13,6 +13,7 @@ mod lease;
 mod macros;
 mod place;
 mod pool;
+mod postgres_statement;
 mod pruning;
 mod sqlite_statement;
 mod statements;
@@ -27,11 +28,12 @@ use batch::Batches;
 pub use error::Error;
 pub use place::Place;
 pub use pool::{Pool, use_connections_of_thread};
+pub use postgres_statement::PostgresQuery;
 pub use pruning::{STATEMENTS as LEASE_STATEMENTS, change_in_batches};
 pub use sqlite_statement::SqliteQuery;
 #[doc(hidden)]
 pub use sqlx;
-pub use statements::{PostgresQuery, SqliteExecutor};
+pub use statements::SqliteExecutor;
 #[doc(hidden)]
 pub use statements::{decode_all, decode_optional, require_row};
 pub use transaction::{Tx, WriteTarget};

@@ -5,17 +5,13 @@
 
 use super::Error;
 use super::place::Place;
+use super::postgres_statement::{PostgresQuery, rows_of};
 use super::sqlite_statement::{Outcome, SqliteQuery, run_on_sqlite};
 use super::write_queue::WriteQueue;
-use futures_util::TryStreamExt as _;
 use futures_util::future::BoxFuture;
-use sqlx::postgres::{PgArguments, PgRow};
-use sqlx::query::Query;
+use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Executor as _, FromRow, PgConnection, Postgres, Row, SqliteConnection};
-
-/// A statement for PostgreSQL with its bound values.
-pub type PostgresQuery = Query<'static, Postgres, PgArguments>;
+use sqlx::{Executor as _, FromRow, PgConnection, Row, SqliteConnection};
 
 /// The place where a statement runs on SQLite.
 #[derive(Debug)]
@@ -87,17 +83,6 @@ impl<'a> SqliteExecutor<'a> {
             Self::Writes(queue) => queue.run(query).await,
         }
     }
-}
-
-/// Runs a statement on PostgreSQL and returns its rows. sqlx's `fetch_all` passes each row through two more
-/// streams.
-async fn rows_of(connection: &mut PgConnection, query: PostgresQuery) -> sqlx::Result<Vec<PgRow>> {
-    let mut rows = Vec::new();
-    let mut results = connection.fetch_many(query);
-    while let Some(result) = results.try_next().await? {
-        rows.extend(result.right());
-    }
-    Ok(rows)
 }
 
 /// Decodes the row of a statement that has at most one.
