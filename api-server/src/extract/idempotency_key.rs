@@ -74,7 +74,7 @@ impl IdempotentRequest {
 
     fn scope<'a>(&'a self, writer: &'a Writer) -> KeyScope<'a> {
         KeyScope {
-            author: writer.author,
+            allowance: writer.allowance,
             client_id: writer.client_id(),
             method: &self.method,
             path: &self.path,

@@ -8,7 +8,7 @@ use crate::principal::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use resources::posts::Actor;
-use resources::storage_use::Author;
+use resources::storage_use::Allowance;
 use web::body::Authorization;
 use web::error_responses;
 
@@ -17,9 +17,8 @@ use web::error_responses;
 pub(crate) struct Writer {
     /// The user for whom the call is made, with the permissions on posts and comments.
     pub(crate) actor: Actor,
-    /// The user, the credentials that each write checks again in its own statement or transaction, and the
-    /// quota.
-    pub(crate) author: Author,
+    /// The credentials and the quota, which each write checks in its own statement or transaction.
+    pub(crate) allowance: Allowance,
     principal: Principal,
 }
 
@@ -46,7 +45,7 @@ impl Writer {
         principal.require(scope)?;
         Ok(Self {
             actor: principal.user()?.actor(),
-            author: Author {
+            allowance: Allowance {
                 authority: principal.authority()?,
                 quota: app.quota,
             },

@@ -73,15 +73,15 @@ pub(crate) async fn create(
     request: IdempotentRequest,
     post: PathId,
     State(db): State<Db>,
-    Authorized(CommentWriter(author), body): Authorized<CommentWriter, JsonBody>,
+    Authorized(CommentWriter(writer), body): Authorized<CommentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
-    let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
+    let post = posts::find_visible(&db, writer.viewer(), post.or_not_found()?).await?;
     let new = read_new(&body)?;
     let write = async |target: &mut WriteTarget<'_>, now| {
-        comments::create(target, post, author.author, &new, now).await
+        comments::create(target, post, writer.allowance, &new, now).await
     };
-    let written = request.run(&author, &body, write).await?;
-    let comment = Comment::created(*written.receipt(), post.id(), author.actor.user_id, new);
+    let written = request.run(&writer, &body, write).await?;
+    let comment = Comment::created(*written.receipt(), post.id(), writer.actor.user_id, new);
     let location = format!("{}/{}", path(post), comment.id);
     written.created(&location, Some(comment.etag()), &comment)
 }
@@ -130,16 +130,16 @@ pub(crate) async fn read(
     responses((status = 204, description = "The comment is deleted."), CommentWriter, PathId, code::PreconditionFailed)
 )]
 pub(crate) async fn delete(
-    CommentWriter(author): CommentWriter,
+    CommentWriter(writer): CommentWriter,
     post: PathId,
     id: PathId<Id, 1>,
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let post = posts::find_visible(&db, author.viewer(), post.or_not_found()?).await?;
-    let found = comments::find_to_delete(&db, author.actor, post, id.or_not_found()?).await;
-    let comment = found.map_err(|error| author.attribute(error))?;
+    let post = posts::find_visible(&db, writer.viewer(), post.or_not_found()?).await?;
+    let found = comments::find_to_delete(&db, writer.actor, post, id.or_not_found()?).await;
+    let comment = found.map_err(|error| writer.attribute(error))?;
     if IfMatch::check(&headers, &comment.etag()) == IfMatch::Fails {
         return Err(precondition_failed().into());
     }

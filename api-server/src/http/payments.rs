@@ -90,7 +90,7 @@ pub(crate) async fn create(
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let write =
-        async |target: &mut WriteTarget<'_>, now| payments::create(target, payer.author, &new, now).await;
+        async |target: &mut WriteTarget<'_>, now| payments::create(target, payer.allowance, &new, now).await;
     let written = request.run(&payer, &body, write).await?;
     let created = CreatedPayment {
         id: written.receipt().clone(),

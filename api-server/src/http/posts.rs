@@ -63,13 +63,13 @@ pub(crate) async fn list(
 )]
 pub(crate) async fn create(
     request: IdempotentRequest,
-    Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
+    Authorized(PostWriter(writer), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<Response, ApiError> {
     let new = read_new(&body)?;
     let write =
-        async |target: &mut WriteTarget<'_>, now| posts::create(target, author.author, &new, now).await;
-    let written = request.run(&author, &body, write).await?;
-    let post = Post::created(*written.receipt(), author.actor.user_id, new);
+        async |target: &mut WriteTarget<'_>, now| posts::create(target, writer.allowance, &new, now).await;
+    let written = request.run(&writer, &body, write).await?;
+    let post = Post::created(*written.receipt(), writer.actor.user_id, new);
     written.created(&format!("/posts/{}", post.id), Some(post.etag()), &post)
 }
 
@@ -121,17 +121,17 @@ pub(crate) async fn update(
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,
-    Authorized(PostWriter(author), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
+    Authorized(PostWriter(writer), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
-    let post = found.map_err(|error| author.attribute(error))?;
+    let found = posts::find_to_change(&db, writer.actor, id.or_not_found()?).await;
+    let post = found.map_err(|error| writer.attribute(error))?;
     match IfMatch::check(&headers, &post.etag()) {
         IfMatch::Missing => return Err(precondition_required().into()),
         IfMatch::Fails => return Err(precondition_failed().into()),
         IfMatch::Any | IfMatch::Holds => {}
     }
     let patch = read_patch(&body)?;
-    let changed = posts::update(&db, author.author, post, patch, context.now).await?;
+    let changed = posts::update(&db, writer.allowance, post, patch, context.now).await?;
     Ok(etag_response::with_etag(changed.etag(), changed))
 }
 
@@ -149,14 +149,14 @@ pub(crate) async fn update(
     responses((status = 204, description = "The post is deleted."), PostWriter, PathId, code::PreconditionFailed)
 )]
 pub(crate) async fn delete(
-    PostWriter(author): PostWriter,
+    PostWriter(writer): PostWriter,
     id: PathId,
     State(db): State<Db>,
     Context(context): Context,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let found = posts::find_to_change(&db, author.actor, id.or_not_found()?).await;
-    let post = found.map_err(|error| author.attribute(error))?;
+    let found = posts::find_to_change(&db, writer.actor, id.or_not_found()?).await;
+    let post = found.map_err(|error| writer.attribute(error))?;
     match IfMatch::check(&headers, &post.etag()) {
         IfMatch::Missing | IfMatch::Any => posts::delete(&db, &post, context.now).await?,
         IfMatch::Holds => posts::delete_version(&db, &post, context.now).await?,

@@ -35,10 +35,9 @@ pub(crate) use stored_bytes;
 #[derive(Clone, Copy, Debug)]
 pub struct Quota(i64);
 
-/// A user for whom something is written: the credentials that the write depends on, and the quota of every
-/// user.
+/// The conditions of a write for a user, which its statement checks.
 #[derive(Clone, Copy, Debug)]
-pub struct Author {
+pub struct Allowance {
     /// The user and the credentials.
     pub authority: Authority,
     /// The most that any user may store.
@@ -56,7 +55,7 @@ pub enum Refusal {
     QuotaExceeded,
 }
 
-impl Author {
+impl Allowance {
     /// Returns why a statement inserted nothing that depends on the authority and on the quota. Fails if the
     /// database does.
     pub(crate) async fn refusal(

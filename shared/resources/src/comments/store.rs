@@ -3,7 +3,7 @@
 use super::comment::{Comment, NewComment, columns};
 use crate::posts::{Actor, VisiblePost};
 use crate::receipt::Created;
-use crate::storage_use::{Author, Refusal, size_of_row, stored_bytes};
+use crate::storage_use::{Allowance, Refusal, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use identity::authority_holds;
@@ -73,13 +73,13 @@ pub enum Error {
 pub async fn create(
     target: &mut WriteTarget<'_>,
     post: VisiblePost,
-    author: Author,
+    allowance: Allowance,
     new: &NewComment,
     now: Timestamp,
 ) -> Result<Created, Error> {
     let (on, post_id, body) = (target.on(), post.id(), new.body.as_str());
-    let most = author.quota.before(size_of_row(&[body]));
-    let authority = author.authority;
+    let most = allowance.quota.before(size_of_row(&[body]));
+    let authority = allowance.authority;
     let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
     let inserted = fetch_optional!(
         on,
@@ -95,7 +95,7 @@ pub async fn create(
     )?;
     match inserted {
         Some((id,)) => Ok(Created { id, created_at: now }),
-        None => Err(author.refusal(target, now).await?.into()),
+        None => Err(allowance.refusal(target, now).await?.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Idempotency keys, and the identity of a write: its key and the scope of the key.
 
-use crate::storage_use::Author;
+use crate::storage_use::Allowance;
 use foundation::schema;
 use foundation::secret;
 
@@ -26,7 +26,7 @@ schema! {
 pub struct KeyScope<'a> {
     /// The user for whom the write is made, with the credentials that allow it and the quota. Only the id of
     /// the user is part of the scope.
-    pub author: Author,
+    pub allowance: Allowance,
     /// The client that calls with an access token; `None` for a session.
     pub client_id: Option<&'a str>,
     /// The method of the request.
@@ -39,7 +39,7 @@ pub struct KeyScope<'a> {
 #[derive(Debug)]
 pub struct Claim {
     id: Vec<u8>,
-    pub(super) author: Author,
+    pub(super) allowance: Allowance,
     pub(super) fingerprint: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ impl Claim {
         // No part can contain a line break, so the concatenation is unambiguous.
         let text = format!(
             "{}\n{}\n{}\n{}\n{}",
-            scope.author.authority.user_id,
+            scope.allowance.authority.user_id,
             scope.client_id.unwrap_or_default(),
             scope.method,
             scope.path,
@@ -82,7 +82,7 @@ impl Claim {
         );
         Self {
             id: secret::hash(&text),
-            author: scope.author,
+            allowance: scope.allowance,
             fingerprint,
         }
     }
@@ -122,8 +122,8 @@ mod tests {
     use identity::authority::Authority;
     use proptest::prelude::*;
 
-    fn author(user_id: i64) -> Author {
-        Author {
+    fn allowance(user_id: i64) -> Allowance {
+        Allowance {
             authority: Authority {
                 user_id,
                 epoch: 0,
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn the_same_key_in_another_scope_names_another_write() {
         let scope = KeyScope {
-            author: author(1),
+            allowance: allowance(1),
             client_id: None,
             method: "POST",
             path: "/payments",
@@ -183,7 +183,7 @@ mod tests {
         let mut ids = vec![claim(scope).id];
         for other in [
             KeyScope {
-                author: author(2),
+                allowance: allowance(2),
                 ..scope
             },
             KeyScope {

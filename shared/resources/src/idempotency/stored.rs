@@ -2,7 +2,7 @@
 
 use super::error::Error;
 use super::key::Claim;
-use crate::storage_use::{self, Author, Refusal, size_of_row, stored_bytes};
+use crate::storage_use::{self, Allowance, Refusal, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use identity::authority_holds;
 use serde::Serialize;
@@ -65,7 +65,7 @@ pub(super) async fn save(
     now: Timestamp,
     expires_at: Timestamp,
 ) -> Result<(), Error> {
-    let Author { authority, quota } = claim.author;
+    let Allowance { authority, quota } = claim.allowance;
     let user_id = authority.user_id;
     // The receipt is so small that it counts as part of the row.
     let most = quota.before(size_of_row(&[]));

@@ -4,7 +4,7 @@ use super::error::Error;
 use super::fields::{Description, NewPayment};
 use super::id::PaymentId;
 use super::payment::{Payment, columns};
-use crate::storage_use::{Author, size_of_row, stored_bytes};
+use crate::storage_use::{Allowance, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use identity::authority_holds;
 use storage::db;
@@ -40,11 +40,11 @@ sql! {
 /// authority has ended or the user would store more than the quota.
 pub async fn create(
     target: &mut WriteTarget<'_>,
-    payer: Author,
+    allowance: Allowance,
     new: &NewPayment,
     now: Timestamp,
 ) -> Result<PaymentId, Error> {
-    let Author { authority, quota } = payer;
+    let Allowance { authority, quota } = allowance;
     let id = PaymentId::new(now);
     let (description, metadata) = (
         new.description.as_ref().map(Description::as_str),
@@ -68,7 +68,7 @@ pub async fn create(
         most,
     )?;
     match inserted {
-        0 => Err(payer.refusal(target, now).await?.into()),
+        0 => Err(allowance.refusal(target, now).await?.into()),
         _ => Ok(id),
     }
 }

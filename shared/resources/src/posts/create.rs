@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::fields::{NewPost, Status};
 use crate::receipt::Created;
-use crate::storage_use::{Author, size_of_row, stored_bytes};
+use crate::storage_use::{Allowance, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use identity::authority_holds;
 use storage::db;
@@ -143,11 +143,11 @@ impl Insert {
 /// author's authority has ended or the author would store more than the quota.
 pub async fn create(
     target: &mut WriteTarget<'_>,
-    author: Author,
+    allowance: Allowance,
     new: &NewPost,
     now: Timestamp,
 ) -> Result<Created, Error> {
-    let Author { authority, quota } = author;
+    let Allowance { authority, quota } = allowance;
     let (title, body) = (new.title.as_str(), new.body.as_str());
     let size = size_of_row(&[title, body]);
     let most = quota.before(size);
@@ -175,6 +175,6 @@ pub async fn create(
     };
     match id {
         Some(id) => Ok(Created { id, created_at: now }),
-        None => Err(author.refusal(target, now).await?.into()),
+        None => Err(allowance.refusal(target, now).await?.into()),
     }
 }

@@ -5,7 +5,7 @@ use super::error::Error;
 use super::fields::Status;
 use super::patch::PostPatch;
 use super::post::{Post, columns};
-use crate::storage_use::{self, Author, Refusal, size_of, stored_bytes};
+use crate::storage_use::{self, Allowance, Refusal, size_of, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use identity::authority_holds;
@@ -132,7 +132,7 @@ pub async fn find_to_change(db: &Db, actor: Actor, id: Id) -> Result<Post, Error
 /// for none of these reasons.
 pub async fn update(
     db: &Db,
-    caller: Author,
+    allowance: Allowance,
     post: Post,
     patch: PostPatch,
     now: Timestamp,
@@ -141,7 +141,7 @@ pub async fn update(
     if changed == post {
         return Ok(post);
     }
-    let Author { authority, quota } = caller;
+    let Allowance { authority, quota } = allowance;
     let size = |post: &Post| size_of(&[&post.title, &post.body]);
     let most = quota.before(size(&changed) - size(&post));
     let on = db.writer();
