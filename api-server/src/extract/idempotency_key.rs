@@ -61,7 +61,10 @@ impl IdempotentRequest {
         write: impl AsyncFnOnce(&mut WriteTarget<'_>, Timestamp) -> Result<R, E>,
     ) -> Result<Written<R>, ApiError> {
         let claim = match &self.key {
-            Some(key) => Some(Claim::new(key, self.scope(writer), body.fingerprint()?)),
+            Some(key) => {
+                let (scope, fingerprint) = (self.scope(writer), body.fingerprint()?);
+                Some(Claim::new(key, scope, writer.allowance, fingerprint))
+            }
             None => None,
         };
         let outcome: Result<_, ApiError> = self.idempotency.run(claim.as_ref(), self.now, write).await;
@@ -74,7 +77,7 @@ impl IdempotentRequest {
 
     fn scope<'a>(&'a self, writer: &'a Writer) -> KeyScope<'a> {
         KeyScope {
-            allowance: writer.allowance,
+            user_id: writer.actor.user_id,
             client_id: writer.client_id(),
             method: &self.method,
             path: &self.path,

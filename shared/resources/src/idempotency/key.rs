@@ -24,9 +24,8 @@ schema! {
 /// The scope in which a key is unique.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyScope<'a> {
-    /// The user for whom the write is made, with the credentials that allow it and the quota. Only the id of
-    /// the user is part of the scope.
-    pub allowance: Allowance,
+    /// The user for whom the write is made.
+    pub user_id: i64,
     /// The client that calls with an access token; `None` for a session.
     pub client_id: Option<&'a str>,
     /// The method of the request.
@@ -69,12 +68,13 @@ impl KeyValue {
 }
 
 impl Claim {
-    /// Returns the claim of a write with this key in this scope, whose body has this fingerprint.
-    pub fn new(key: &KeyValue, scope: KeyScope<'_>, fingerprint: Vec<u8>) -> Self {
+    /// Returns the claim of a write under this allowance, with this key in this scope, whose body has this
+    /// fingerprint.
+    pub fn new(key: &KeyValue, scope: KeyScope<'_>, allowance: Allowance, fingerprint: Vec<u8>) -> Self {
         // No part can contain a line break, so the concatenation is unambiguous.
         let text = format!(
             "{}\n{}\n{}\n{}\n{}",
-            scope.allowance.authority.user_id,
+            scope.user_id,
             scope.client_id.unwrap_or_default(),
             scope.method,
             scope.path,
@@ -82,7 +82,7 @@ impl Claim {
         );
         Self {
             id: secret::hash(&text),
-            allowance: scope.allowance,
+            allowance,
             fingerprint,
         }
     }
@@ -122,20 +122,17 @@ mod tests {
     use identity::authority::Authority;
     use proptest::prelude::*;
 
-    fn allowance(user_id: i64) -> Allowance {
-        Allowance {
+    fn claim(scope: KeyScope<'_>) -> Claim {
+        let allowance = Allowance {
             authority: Authority {
-                user_id,
+                user_id: 1,
                 epoch: 0,
                 session_id: None,
                 signed_in_at: None,
             },
             quota: Quota::new(1),
-        }
-    }
-
-    fn claim(scope: KeyScope<'_>) -> Claim {
-        Claim::new(&KeyValue("k".to_owned()), scope, Vec::new())
+        };
+        Claim::new(&KeyValue("k".to_owned()), scope, allowance, Vec::new())
     }
 
     #[test]
@@ -175,17 +172,14 @@ mod tests {
     #[test]
     fn the_same_key_in_another_scope_names_another_write() {
         let scope = KeyScope {
-            allowance: allowance(1),
+            user_id: 1,
             client_id: None,
             method: "POST",
             path: "/payments",
         };
         let mut ids = vec![claim(scope).id];
         for other in [
-            KeyScope {
-                allowance: allowance(2),
-                ..scope
-            },
+            KeyScope { user_id: 2, ..scope },
             KeyScope {
                 client_id: Some("app"),
                 ..scope
