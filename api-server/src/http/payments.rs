@@ -146,8 +146,10 @@ pub(crate) async fn capture(
     State(db): State<Db>,
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
-    let read = |body: &JsonBody| read_part(body).map(Transition::Capture);
-    change(request, &payer, (&db, id), body, read).await
+    let payment = payments::find(db.reader(), payer.actor.user_id, &id.or_not_found()?).await?;
+    let body = body.unwrap_or_default();
+    let transition = Transition::Capture(read_part(&body)?);
+    change(request, &payer, payment, transition, &body).await
 }
 
 /// Cancel a payment
@@ -173,11 +175,10 @@ pub(crate) async fn cancel(
     State(db): State<Db>,
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
-    let read = |body: &JsonBody| {
-        let Cancellation {} = body.fields()?.finish(Some(Cancellation {}))?;
-        Ok(Transition::Cancel)
-    };
-    change(request, &payer, (&db, id), body, read).await
+    let payment = payments::find(db.reader(), payer.actor.user_id, &id.or_not_found()?).await?;
+    let body = body.unwrap_or_default();
+    let Cancellation {} = body.fields()?.finish(Some(Cancellation {}))?;
+    change(request, &payer, payment, Transition::Cancel, &body).await
 }
 
 /// Refund a payment
@@ -204,27 +205,26 @@ pub(crate) async fn refund(
     State(db): State<Db>,
     Authorized(PaymentWriter(payer), body): Authorized<PaymentWriter, Option<JsonBody>>,
 ) -> Result<Response, ApiError> {
-    let read = |body: &JsonBody| read_part(body).map(Transition::Refund);
-    change(request, &payer, (&db, id), body, read).await
+    let payment = payments::find(db.reader(), payer.actor.user_id, &id.or_not_found()?).await?;
+    let body = body.unwrap_or_default();
+    let transition = Transition::Refund(read_part(&body)?);
+    change(request, &payer, payment, transition, &body).await
 }
 
-/// Finds the payer's payment and applies the transition that `read` gets from the body.
+/// Applies a transition, which was read from the body, to the payer's payment.
 async fn change(
     request: IdempotentRequest,
     payer: &Writer,
-    (db, id): (&Db, PathId<PaymentId>),
-    body: Option<JsonBody>,
-    read: impl Fn(&JsonBody) -> Result<Transition, Error>,
+    payment: Payment,
+    transition: Transition,
+    body: &JsonBody,
 ) -> Result<Response, ApiError> {
     let user_id = payer.actor.user_id;
-    let payment = payments::find(db.reader(), user_id, &id.or_not_found()?).await?;
-    let body = body.unwrap_or_default();
-    let transition = read(&body)?;
     let write = async |target: &mut WriteTarget<'_>, now| {
         let changed = payments::apply(target, user_id, &payment, transition, now).await;
         changed.map(|payment| payment.state())
     };
-    let written = request.run(payer, &body, write).await?;
+    let written = request.run(payer, body, write).await?;
     let payment = payment.in_state(*written.receipt());
     written.created(&path(&payment.id), None, &payment)
 }
