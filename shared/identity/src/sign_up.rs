@@ -55,7 +55,7 @@ pub async fn sign_up(
     password: Password,
     context: &RequestContext,
 ) -> Result<User, Error> {
-    let (tx, user) = create(identity, email, password, context).await?;
+    let (tx, user) = begin(identity, email, password, context).await?;
     tx.commit().await?;
     Ok(user)
 }
@@ -69,13 +69,13 @@ pub async fn sign_up_and_in(
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
-    let (tx, user) = create(identity, email, password, context).await?;
+    let (tx, user) = begin(identity, email, password, context).await?;
     let methods = AuthenticationMethods::Password;
     Ok(begin_session(identity, tx, user, methods, former, context).await?)
 }
 
-/// Creates an account and queues the mail, in a transaction that the caller must commit.
-async fn create(
+/// Begins a transaction, which the caller must commit, and creates an account and queues the mail in it.
+async fn begin(
     identity: &Identity,
     email: Email,
     password: Password,
