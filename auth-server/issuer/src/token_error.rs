@@ -32,8 +32,8 @@ pub enum TokenError {
     InvalidRefreshToken {
         /// The end of its family, if that was revoked.
         end: Option<End>,
-        /// Whether the token can never be valid again, and no concurrent request has put a newer one into the
-        /// cookie of the client. If the token came from the cookie, the response removes it.
+        /// Whether the token is from the cookie of the client and can never be valid again, and no concurrent
+        /// request has put a newer one there. The response then removes the cookie.
         is_useless: bool,
     },
     /// The client is a service and the grant type another than `client_credentials`, or the other way round.

@@ -92,7 +92,7 @@ pub(super) fn clear(client: &Client) -> HeaderValue {
 /// it any more.
 pub(super) fn failure(error: TokenError, client: &Client) -> TokenFailure {
     match error {
-        TokenError::InvalidRefreshToken { is_useless: true, .. } if client.refresh_cookie => {
+        TokenError::InvalidRefreshToken { is_useless: true, .. } => {
             TokenFailure::UselessCookie(error, clear(client))
         }
         _ => error.into(),

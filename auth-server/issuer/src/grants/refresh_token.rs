@@ -45,7 +45,7 @@ impl Grants {
         let id = self.refresh_tokens.verify(refresh_token);
         let id = id.ok_or(TokenError::InvalidRefreshToken {
             end: None,
-            is_useless: true,
+            is_useless: client.refresh_cookie,
         })?;
         let presented = PresentedToken {
             family_id: &id.family_id,
