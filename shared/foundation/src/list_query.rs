@@ -136,6 +136,11 @@ impl<C: ToSchema + Display> PageRequest<C> {
         }
     }
 
+    /// Returns the URL of the requested page itself. `list_url` is the URL of the list, without a query.
+    pub fn requested_url(&self, list_url: &str) -> String {
+        self.url(list_url, self.cursor.as_ref(), self.direction)
+    }
+
     /// Returns the query string of the page in this direction from the cursor, in the same list with the same
     /// filters. Without a cursor it is that of the first page.
     pub fn query_string(&self, cursor: Option<&C>, direction: Direction) -> String {

@@ -1,7 +1,7 @@
 //! The page of all connected apps, for administrators.
 
-use super::large_account::buttons;
-use super::{expect_redirect, expect_words, post};
+use super::expect_words;
+use super::large_account::{buttons, come_back};
 use tests::{SharedWorld, User, on_every_shape};
 
 const PATH: &str = "/admin/consents";
@@ -68,16 +68,15 @@ async fn an_administrator_disconnects_an_app(world: SharedWorld) {
     for count in ["its refresh tokens end ( 2 )", "its refresh tokens end ( 1 )"] {
         expect_words(&page, 200, count);
     }
-    let changes = format!("/admin/users/{}/changes", user.id);
-    let fields = [("change", "revoke-consent"), ("ended", app.id.as_str())];
-    let done = post(&mut browser, &page, &changes, &fields).await;
-    expect_redirect(&done, &format!("/admin/users/{}", user.id));
+    let fields = [("ended", app.id.as_str())];
+    let done = browser.submit(&page, &fields).await;
+    let page = come_back(&mut browser, &done, &path_of(&user)).await;
+    expect_words(&page, 200, "The account is changed.");
+    assert_eq!(buttons(&page, "ended"), [kept.id.as_str()]);
     for tokens in &ended {
         tokens.expect_revoked(&world, &app).await;
     }
-    let page = browser.open(&path_of(&user)).await;
-    assert_eq!(buttons(&page, "ended"), [kept.id.as_str()]);
-    let again = post(&mut browser, &page, &changes, &fields).await;
+    let again = browser.submit(&page, &fields).await;
     assert_eq!(again.reply.status, 409, "{}", again.reply);
 }
 

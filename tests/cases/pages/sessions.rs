@@ -1,7 +1,7 @@
 //! The page of all sessions, for administrators.
 
-use super::large_account::buttons;
-use super::{expect_redirect, expect_words, post, sign_in_at};
+use super::large_account::{buttons, come_back};
+use super::{expect_words, post, sign_in_at};
 use tests::{PASSWORD, Page, SharedWorld, User, on_every_shape};
 
 const PATH: &str = "/admin/sessions";
@@ -75,22 +75,21 @@ async fn an_administrator_ends_a_session_and_what_began_in_it(world: SharedWorld
         expect_words(&page, 200, count);
     }
     let session = session_of(&user).await;
-    let changes = format!("/admin/users/{}/changes", user.id);
-    let fields = [("change", "end-session"), ("ended", session.as_str())];
-    let done = post(&mut browser, &page, &changes, &fields).await;
-    expect_redirect(&done, &format!("/admin/users/{}", user.id));
+    let fields = [("ended", session.as_str())];
+    let done = browser.submit(&page, &fields).await;
+    let page = come_back(&mut browser, &done, &path_of(&user)).await;
+    expect_words(&page, 200, "The account is changed.");
+    assert_eq!(buttons(&page, "ended"), [session_of(&elsewhere).await]);
     user.get("/me").await.expect_error(401, "unauthenticated");
     ended.expect_revoked(&world, &own_app).await;
     elsewhere.get("/me").await.expect(200);
-    let page = browser.open(&path_of(&user)).await;
-    assert_eq!(buttons(&page, "ended"), [session_of(&elsewhere).await]);
-    let again = post(&mut browser, &page, &changes, &fields).await;
+    let again = browser.submit(&page, &fields).await;
     assert_eq!(again.reply.status, 409, "{}", again.reply);
 }
 
 async fn many_sessions_are_on_linked_pages(world: SharedWorld) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
-    world.start_sessions(&user, 20).await;
+    world.start_sessions(&user, 21).await;
     let mut browser = admin.browser();
     let first = browser.open(&path_of(&user)).await;
     let newest = buttons(&first, "ended");
@@ -99,8 +98,38 @@ async fn many_sessions_are_on_linked_pages(world: SharedWorld) {
     let next = links
         .iter()
         .find(|link| link.query().is_some_and(|query| query.contains("cursor=")));
-    let last = browser.open(next.unwrap().as_str()).await;
+    let next = next.unwrap();
+    let last = browser.open(next.as_str()).await;
+    let oldest = buttons(&last, "ended");
+    assert_eq!(oldest.len(), 2, "{}", last.reply);
+
+    // The administrator comes back to the page of the list.
+    let done = browser.submit(&last, &[("ended", &oldest[0])]).await;
+    let path = format!("{PATH}?{}", next.query().unwrap());
+    let last = come_back(&mut browser, &done, &path).await;
     assert_eq!(buttons(&last, "ended"), [session_of(&user).await]);
+}
+
+async fn a_change_leads_back_to_a_list_of_this_service_alone(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let (mut browser, path) = (admin.browser(), format!("/admin/users/{}", user.id));
+    let of_user = path.as_str();
+    let page = browser.open(&path_of(&user)).await;
+    for (list, next) in [
+        ("/admin/sessions?user_id=x&cursor=x&to=//example.org", PATH),
+        (
+            "/admin/consents?client_id=shop&dir=prev",
+            "/admin/consents?client_id=shop",
+        ),
+        ("/admin/keys", of_user),
+        ("//example.org/admin/sessions", of_user),
+        ("https://example.org/admin/sessions", of_user),
+    ] {
+        let fields = [("change", "unlock"), ("list", list)];
+        let done = post(&mut browser, &page, &format!("{of_user}/changes"), &fields).await;
+        assert_eq!(done.reply.status, 303, "{list}: {}", done.reply);
+        assert_eq!(done.reply.header("location"), next, "{list}");
+    }
 }
 
 async fn a_session_ends_after_a_recent_sign_in_alone(world: SharedWorld) {
@@ -122,5 +151,6 @@ on_every_shape!(
     an_administrator_finds_sessions,
     an_administrator_ends_a_session_and_what_began_in_it,
     many_sessions_are_on_linked_pages,
+    a_change_leads_back_to_a_list_of_this_service_alone,
     a_session_ends_after_a_recent_sign_in_alone,
 );

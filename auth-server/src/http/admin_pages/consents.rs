@@ -41,6 +41,7 @@ pub(crate) async fn show(
                 .then(|| paths::sign_in(Some(paths::ADMIN_CONSENTS))),
             query: &list,
             links: Links::of(&page, &list.page, paths::ADMIN_CONSENTS),
+            page_path: &list.page.requested_url(paths::ADMIN_CONSENTS),
             list_url: &list.page.url(&url, None, Direction::Next),
             url: &url,
             now: context.now,

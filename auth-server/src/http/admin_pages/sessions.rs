@@ -42,6 +42,7 @@ pub(crate) async fn show(
                 .then(|| paths::sign_in(Some(paths::ADMIN_SESSIONS))),
             query: &list,
             links: Links::of(&page, &list.page, paths::ADMIN_SESSIONS),
+            page_path: &list.page.requested_url(paths::ADMIN_SESSIONS),
             list_url: &list.page.url(&url, None, Direction::Next),
             url: &url,
             now: context.now,

@@ -115,7 +115,7 @@ pub(crate) async fn show(
     request_body(content = UserChangeForm, content_type = "application/x-www-form-urlencoded"),
     responses(
         (status = 200, description = "The page with the generated password.", body = String, content_type = "text/html"),
-        (status = 303, description = "Redirect to the page of the user or to the sign-in page.", headers(("Location"))),
+        (status = 303, description = "Redirect to the page that had the form, or to the sign-in page.", headers(("Location"))),
         FormErrors, UserChangeErrors,
     )
 )]
@@ -129,10 +129,9 @@ pub(crate) async fn change(
     let id = id.or_not_found()?.get();
     let path = paths::of_user(id);
     let (session, administrator) = require_recent_administrator(session, &path, &context)?;
-    let parts = fields.parts();
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
-        Ok(None) => return Ok(see_other_after(Done::AccountChanged, &parts.of_page(&path))),
+        Ok(None) => return Ok(see_other_after(Done::AccountChanged, &fields.next(&path))),
         Ok(Some((email, initial))) => {
             return Ok(pages::initial_password(&email, &initial, &path));
         }
@@ -142,7 +141,7 @@ pub(crate) async fn change(
     let overview = read(&app.identity, id, &session, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| {
-        page(&app, &overview, form, parts, &session, &context)
+        page(&app, &overview, form, fields.parts(), &session, &context)
     }))
 }
 

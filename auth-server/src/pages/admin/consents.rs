@@ -24,6 +24,8 @@ pub(crate) struct ConsentsPage<'a> {
     /// The condition on the consents, which the form shows.
     pub(crate) query: &'a ListQuery,
     pub(crate) links: Links,
+    /// The path of the page with its query, to which the administrator comes back after a change.
+    pub(crate) page_path: &'a str,
     /// The URL of the list with its condition.
     pub(crate) list_url: &'a str,
     /// The URL of the list.
@@ -44,6 +46,7 @@ struct ConsentsTemplate<'a> {
     revoke_consent: &'static str,
     sign_in: Option<&'a str>,
     links: &'a Links,
+    page_path: &'a str,
     in_terminal: InTerminal,
     now: Timestamp,
 }
@@ -103,6 +106,7 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
         revoke_consent: UserChange::RevokeConsent.as_str(),
         sign_in: page.sign_in.as_deref(),
         links: &page.links,
+        page_path: page.page_path,
         in_terminal: InTerminal::call(&quoted(page.list_url)),
         now: page.now,
     };

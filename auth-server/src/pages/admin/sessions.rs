@@ -25,6 +25,8 @@ pub(crate) struct SessionsPage<'a> {
     /// The condition on the sessions, which the form shows.
     pub(crate) query: &'a ListQuery,
     pub(crate) links: Links,
+    /// The path of the page with its query, to which the administrator comes back after a change.
+    pub(crate) page_path: &'a str,
     /// The URL of the list with its condition.
     pub(crate) list_url: &'a str,
     /// The URL of the list.
@@ -43,6 +45,7 @@ struct SessionsTemplate<'a> {
     end_session: &'static str,
     sign_in: Option<&'a str>,
     links: &'a Links,
+    page_path: &'a str,
     in_terminal: InTerminal,
     now: Timestamp,
 }
@@ -89,6 +92,7 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
         end_session: UserChange::EndSession.as_str(),
         sign_in: page.sign_in.as_deref(),
         links: &page.links,
+        page_path: page.page_path,
         in_terminal: InTerminal::call(&quoted(page.list_url)),
         now: page.now,
     };
