@@ -549,6 +549,11 @@ sign-in-again = Neu anmelden
 list-previous = Vorige Seite
 list-next = Nächste Seite
 list-part = Hier stehen { $first } bis { $last } von { $all }.
+order = Reihenfolge
+order-oldest-first = älteste zuerst
+order-newest-first = neueste zuerst
+order-by-id = nach ID, aufsteigend
+order-by-id-descending = nach ID, absteigend
 
 ## The page of all components
 
@@ -651,6 +656,7 @@ event-count = { $n ->
 
 keys = Signaturschlüssel
 keys-all = Alle Schlüssel
+keys-select = Schlüssel anzeigen
 keys-sign-in = Um die Schlüssel hier zu ändern, müssen Sie sich in den letzten zehn Minuten angemeldet haben.
 keys-settings = Ein Schlüssel signiert in einem Zeitraum von { $lifetime }. Prüfer dürfen den Schlüsselsatz in einem Zeitraum von { $cached } zwischenspeichern.
 keys-published = Der Schlüsselsatz:

@@ -537,6 +537,11 @@ sign-in-again = Sign in again
 list-previous = Previous page
 list-next = Next page
 list-part = Shown here: { $first } to { $last } of { $all }.
+order = Order
+order-oldest-first = oldest first
+order-newest-first = newest first
+order-by-id = by id, ascending
+order-by-id-descending = by id, descending
 
 ## The page of all components
 
@@ -639,6 +644,7 @@ event-count = { $n ->
 
 keys = Signing keys
 keys-all = All keys
+keys-select = Show these keys
 keys-sign-in = To change the keys here, you must have signed in within the last ten minutes.
 keys-settings = A key signs for { $lifetime }. Verifiers may cache the key set for { $cached }.
 keys-published = The key set:

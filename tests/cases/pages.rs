@@ -23,6 +23,7 @@ mod languages;
 mod large_account;
 mod large_installation;
 mod links;
+mod list_order;
 mod local_times;
 mod passkey_offer;
 mod passkeys;

@@ -36,6 +36,7 @@ use crate::pages::text::{self, Text};
 use crate::paths;
 use audit::events::list::{Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
+use foundation::list_query::Order;
 use std::path::{Path, PathBuf};
 use storage::paging::PAGE_SIZE;
 
@@ -69,6 +70,31 @@ pub(super) struct Choice {
     pub(super) value: &'static str,
     pub(super) label: String,
     pub(super) is_chosen: bool,
+}
+
+/// Returns the orders of a list, of which this one is chosen.
+pub(super) fn orders(chosen: Order, in_words: fn(Order) -> Text<'static>) -> [Choice; 2] {
+    Order::ALL.map(|order| Choice {
+        value: order.as_str(),
+        label: in_words(order).plain(),
+        is_chosen: order == chosen,
+    })
+}
+
+/// Returns the order of a list by time in words.
+pub(super) fn by_time(order: Order) -> Text<'static> {
+    match order {
+        Order::Ascending => text::of("order-oldest-first"),
+        Order::Descending => text::of("order-newest-first"),
+    }
+}
+
+/// Returns the order of a list by id in words.
+fn by_id(order: Order) -> Text<'static> {
+    match order {
+        Order::Ascending => text::of("order-by-id"),
+        Order::Descending => text::of("order-by-id-descending"),
+    }
 }
 
 /// A change that an administrator can make.

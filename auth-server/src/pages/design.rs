@@ -1,7 +1,9 @@
 //! `/_design`: the page that shows all components of the pages.
 
 use super::account::qr_code;
-use super::admin::{ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine};
+use super::admin::{
+    ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine, by_time, orders,
+};
 use super::part::Part;
 use super::passkeys::PasskeyChallenge;
 use super::session_item::SessionItem;
@@ -10,6 +12,7 @@ use super::{Field, FormState, allow_requests, presentation, render, text};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
+use foundation::list_query::Order;
 use issuer::keys::life::Life;
 use std::time::Duration;
 use web::Context;
@@ -20,6 +23,7 @@ struct DesignPage<'a> {
     form: FormState<'a>,
     challenge: PasskeyChallenge,
     states: [Choice; 2],
+    orders: [Choice; 2],
     conditions: [Condition; 1],
     further_conditions: [Condition; 1],
     session: SessionItem,
@@ -60,6 +64,7 @@ pub(crate) async fn design(Context(context): Context) -> Response {
             state("false", text::of("user-enabled"), true),
             state("true", text::of("user-disabled"), false),
         ],
+        orders: orders(Order::Descending, by_time),
         conditions: [condition("user_id", &text::of("events-user"), false)],
         further_conditions: [condition("since", &text::of("events-since"), true)],
         session: session(before, now),

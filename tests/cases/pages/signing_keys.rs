@@ -248,7 +248,11 @@ async fn changes_need_a_recent_sign_in(world: SharedWorld) {
     }
     let page = browser.open(PATH).await;
     expect_words(&page, 200, "you must have signed in within the last ten minutes.");
-    assert!(!page.reply.text().contains("<form"), "{}", page.reply);
+    assert!(
+        !page.reply.text().contains("<form method=\"post\""),
+        "{}",
+        page.reply
+    );
     assert!(
         !page.visible_text().contains("signs from now on"),
         "{}",

@@ -222,6 +222,9 @@ async fn lists_are_filtered_without_scripts(world: World) {
         ("/admin/users", "disabled", "true"),
         ("/admin/clients", "type", "service"),
         ("/admin/clients", "first_party", "false"),
+        ("/admin/sessions", "order", "asc"),
+        ("/admin/consents", "order", "desc"),
+        ("/admin/keys", "order", "asc"),
         ("/admin/events", "name", "authn_login_fail"),
     ] {
         visitor.open(path).await;

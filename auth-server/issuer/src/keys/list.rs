@@ -33,7 +33,7 @@ pub struct ListedKey {
 pub struct ListQuery {
     /// Only keys in this state.
     #[param(inline)]
-    state: Option<State>,
+    pub state: Option<State>,
     /// The requested page.
     #[param(ignore)]
     pub page: PageRequest,
@@ -47,6 +47,11 @@ impl ListQuery {
             state: query.first("state", State::named),
             page: query.page_request(),
         }
+    }
+
+    /// Returns the order; by default the newest key comes first.
+    pub fn order(&self) -> Order {
+        self.page.order.unwrap_or(Order::Descending)
     }
 }
 
@@ -72,7 +77,7 @@ impl HasCursor for ListedKey {
 /// Returns the requested page of the keys, the newest first by default. Deleted keys are included.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
     let (page, state) = (&query.page, query.state);
-    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    let sorting = Sorting::by(KEY, query.order());
     let after = page.cursor.map(|cursor| cursor.id);
     paging::read_page(page.direction, sorting, after, |slice, after| async move {
         let state_name = state.map(|state| Value::from(state.as_str()));

@@ -37,6 +37,7 @@ pub(crate) async fn show(
             refusals: Some(&refusals),
             filter: &filter,
             refused: &list.refused,
+            order: list.order(),
             links: Links {
                 next: None,
                 prev: None,
@@ -50,12 +51,13 @@ pub(crate) async fn show(
     // Before the list, so that no event is recorded between the two.
     let newest = list::newest_id(&app.identity.db).await?;
     let page = list::page(&app.identity.db, &list).await?;
-    let has_newest = page.is_first && list.page.order != Some(Order::Ascending);
+    let has_newest = page.is_first && list.order() == Order::Descending;
     Ok(pages::security_events(&pages::SecurityEventsPage {
         events: &page.items,
         refusals: None,
         filter: &list.filter,
         refused: &list.refused,
+        order: list.order(),
         links: Links::of(&page, &list.page, paths::ADMIN_EVENTS),
         origin: &origin,
         list_path: &list_path,

@@ -51,6 +51,7 @@ impl Overview {
             form,
             published: pages::Keys::new(&self.published, lives(&self.published)),
             listed: pages::Keys::new(&self.page.items, lives(&self.page.items)),
+            query: &self.query,
             live_tokens: &self.live_tokens,
             readiness: &self.readiness,
             links: Links::of(&self.page, &self.query.page, paths::ADMIN_KEYS),

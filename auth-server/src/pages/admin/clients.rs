@@ -1,6 +1,8 @@
 //! The pages of the apps, for administrators.
 
-use super::{ChangeItem, Choice, EventItem, InTerminal, counted, event_items, program, quoted};
+use super::{
+    ChangeItem, Choice, EventItem, InTerminal, by_id, counted, event_items, orders, program, quoted,
+};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
 use crate::paths;
@@ -30,6 +32,7 @@ struct ClientsTemplate<'a> {
     kinds: [Choice; 4],
     owners: [Choice; 2],
     states: [Choice; 2],
+    orders: [Choice; 2],
     clients: Vec<ClientItem<'a>>,
     links: &'a Links,
     /// Whether the form has a condition.
@@ -76,6 +79,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
             choice("false", text::of("user-enabled"), query.disabled),
             choice("true", text::of("user-disabled"), query.disabled),
         ],
+        orders: orders(query.order(), by_id),
         clients: clients.collect(),
         links: &page.links,
         has_condition: query.kind.is_some() || query.first_party.is_some() || query.disabled.is_some(),

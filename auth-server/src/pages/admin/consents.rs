@@ -1,7 +1,7 @@
 //! The page of all consents, for administrators.
 
 use super::security_events::refusals;
-use super::{Condition, InTerminal, UserChange, quoted};
+use super::{Choice, Condition, InTerminal, UserChange, by_id, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
 use crate::paths;
@@ -38,6 +38,7 @@ pub(crate) struct ConsentsPage<'a> {
 struct ConsentsTemplate<'a> {
     form: FormState<'a>,
     conditions: [Condition; 2],
+    orders: [Choice; 2],
     refusals: Vec<Text<'a>>,
     consents: Vec<ListedConsent<'a>>,
     /// Whether the form has a condition.
@@ -101,6 +102,7 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
         form: page.form,
         refusals: refusals(&conditions, &query.refused),
         conditions,
+        orders: orders(query.order(), by_id),
         consents: consents.collect(),
         has_condition: query.user_id.is_some() || query.client_id.is_some(),
         revoke_consent: UserChange::RevokeConsent.as_str(),

@@ -1,6 +1,6 @@
 //! The page of the security events, which are listed, or grouped if they are refusals.
 
-use super::{Choice, InTerminal, quoted};
+use super::{Choice, InTerminal, by_time, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{allow_requests, event_words, presentation, render, text};
 use crate::paths;
@@ -10,6 +10,7 @@ use audit::events::list::{Filter, Outcome, SecurityEvent};
 use audit::events::refusals::{MAX_ENTRIES, Refusals};
 use axum::response::Response;
 use foundation::clock::Timestamp;
+use foundation::list_query::Order;
 use web::Links;
 
 /// The query parameter, and its value, with which the page groups refusals.
@@ -29,6 +30,8 @@ pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) filter: &'a Filter,
     /// The parameters with invalid values.
     pub(crate) refused: &'a [(&'static str, String)],
+    /// The order of the list.
+    pub(crate) order: Order,
     pub(crate) links: Links,
     /// The URL of the issuer, without a path.
     pub(crate) origin: &'a str,
@@ -48,6 +51,7 @@ struct SecurityEventsTemplate<'a> {
     refusals_path: String,
     names: Vec<Choice>,
     outcomes: [Choice; 2],
+    orders: [Choice; 2],
     /// The fields that select the events of a user or an app.
     common_fields: &'a [Condition],
     /// The fields that the page shows on demand.
@@ -188,6 +192,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
             outcome(Outcome::Success, text::of("event-success")),
             outcome(Outcome::Failure, text::of("event-failure")),
         ],
+        orders: orders(page.order, by_time),
         refusals: refusals(&fields, page.refused),
         common_fields,
         further_fields,

@@ -1,7 +1,7 @@
 //! The page of all sessions, for administrators.
 
 use super::security_events::refusals;
-use super::{Condition, InTerminal, UserChange, quoted};
+use super::{Choice, Condition, InTerminal, UserChange, by_time, orders, quoted};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
@@ -39,6 +39,7 @@ pub(crate) struct SessionsPage<'a> {
 struct SessionsTemplate<'a> {
     form: FormState<'a>,
     conditions: [Condition; 1],
+    orders: [Choice; 2],
     refusals: Vec<Text<'a>>,
     sessions: Vec<ListedSession<'a>>,
     /// The name of the change that ends a session.
@@ -88,6 +89,7 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
         form: page.form,
         refusals: refusals(&conditions, &query.refused),
         conditions,
+        orders: orders(query.order(), by_time),
         sessions: sessions.collect(),
         end_session: UserChange::EndSession.as_str(),
         sign_in: page.sign_in.as_deref(),

@@ -3,14 +3,16 @@
 use super::key_texts::{in_words, live_tokens, next};
 use super::readiness::{self, ReadinessPart, VerifierItem};
 use super::time_line::{Lane, TimeLine};
-use super::{InTerminal, quoted};
+use super::{Choice, InTerminal, by_time, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use issuer::keys::life::Life;
+use issuer::keys::list::ListQuery;
 use issuer::keys::{self, Key, Readiness, State};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 use web::Links;
@@ -29,6 +31,8 @@ pub(crate) struct SigningKeysPage<'a> {
     pub(crate) published: Keys<'a>,
     /// A page of all keys.
     pub(crate) listed: Keys<'a>,
+    /// The condition on the listed keys, and their order.
+    pub(crate) query: &'a ListQuery,
     /// The number of live tokens of each key that has any, by its `kid`.
     pub(crate) live_tokens: &'a HashMap<String, u64>,
     pub(crate) links: Links,
@@ -79,6 +83,9 @@ struct SigningKeysTemplate<'a> {
     lanes: Vec<Lane<'a>>,
     rotation: Rotation<'a>,
     readiness: ReadinessPart<'a>,
+    /// The state that the listed keys have, if one was asked for.
+    state: Option<&'static str>,
+    orders: [Choice; 2],
     keys: Vec<KeyItem<'a>>,
     links: &'a Links,
     sign_in: Option<&'a str>,
@@ -169,10 +176,11 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
             ),
         ),
     });
+    // The newest ones, in either order of the list.
+    let mut deleted: Vec<_> = page.listed.deleted().collect();
+    deleted.sort_by_key(|(key, _)| Reverse(key.created_at));
     let on_line = page.published.iter().rev();
-    let on_line: Vec<_> = on_line
-        .chain(page.listed.deleted().take(DELETED_ON_LINE))
-        .collect();
+    let on_line: Vec<_> = on_line.chain(deleted.into_iter().take(DELETED_ON_LINE)).collect();
     let lives: Vec<_> = on_line
         .iter()
         .map(|(key, life)| (*life, key.compromised))
@@ -193,6 +201,8 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         lanes: lanes.collect(),
         rotation: rotation(page),
         readiness: ReadinessPart::new(page.readiness, page.url),
+        state: page.query.state.map(State::as_str),
+        orders: orders(page.query.order(), by_time),
         keys: items.collect(),
         links: &page.links,
         sign_in: page.sign_in.as_deref(),

@@ -1,6 +1,6 @@
 //! The page of all users, for administrators.
 
-use super::{Choice, InTerminal, program, quoted};
+use super::{Choice, InTerminal, by_time, orders, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render, text};
 use askama::Template;
@@ -28,6 +28,7 @@ struct UsersTemplate<'a> {
     email: String,
     roles: [Choice; 3],
     states: [Choice; 2],
+    orders: [Choice; 2],
     refusals: Vec<Text<'a>>,
     users: Vec<UserItem<'a>>,
     links: &'a Links,
@@ -86,6 +87,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
             state("false", false, text::of("user-enabled")),
             state("true", true, text::of("user-disabled")),
         ],
+        orders: orders(query.order(), by_time),
         refusals: refused.collect(),
         users: users.collect(),
         links: &page.links,

@@ -88,7 +88,7 @@ impl SecurityEvent {
 /// Returns the requested page of the events, the newest first by default.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<SecurityEvent>, Error> {
     let page = &query.page;
-    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    let sorting = Sorting::by(KEY, query.order());
     paging::read_page(page.direction, sorting, page.cursor, |slice, after| {
         fetch(db, &query.filter, slice, after)
     })

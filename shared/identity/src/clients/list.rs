@@ -39,6 +39,11 @@ impl ListQuery {
             page: query.page_request(),
         }
     }
+
+    /// Returns the order; by default the smallest id comes first.
+    pub fn order(&self) -> Order {
+        self.page.order.unwrap_or(Order::Ascending)
+    }
 }
 
 impl HasCursor for Client {
@@ -61,7 +66,7 @@ struct ListStatement {
 /// Returns the requested page of the clients, by id.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
     let page = &query.page;
-    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Ascending));
+    let sorting = Sorting::by(KEY, query.order());
     paging::read_page(
         page.direction,
         sorting,

@@ -112,6 +112,11 @@ impl ListQuery {
             page: query.page_request(),
         }
     }
+
+    /// Returns the order; by default the smallest ids come first.
+    pub fn order(&self) -> Order {
+        self.page.order.unwrap_or(Order::Ascending)
+    }
 }
 
 impl FromStr for Position {
@@ -151,8 +156,7 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Consent>, Error> {
     let page = &query.page;
     let (user_id, client_id) = (query.user_id, query.client_id.as_ref());
     let (is_of_user, is_of_client) = (user_id.is_some(), client_id.is_some());
-    let order = page.order.unwrap_or(Order::Ascending);
-    let sorting = Sorting::by(key(is_of_user, is_of_client), order);
+    let sorting = Sorting::by(key(is_of_user, is_of_client), query.order());
     let value_of_client = |id: &TextId| Value::from(id.as_ref());
     paging::read_page(
         page.direction,

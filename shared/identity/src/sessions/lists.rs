@@ -129,6 +129,11 @@ impl ListQuery {
             page: query.page_request(),
         }
     }
+
+    /// Returns the order; by default the newest session comes first.
+    pub fn order(&self) -> Order {
+        self.page.order.unwrap_or(Order::Descending)
+    }
 }
 
 impl HasCursor for UserSession {
@@ -171,7 +176,7 @@ pub async fn page(
     now: Timestamp,
 ) -> Result<Page<UserSession>, Error> {
     let page = &query.page;
-    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Descending));
+    let sorting = Sorting::by(KEY, query.order());
     let after = page.cursor.map(|cursor| cursor.id);
     paging::read_page(page.direction, sorting, after, |slice, after| {
         let user_id = query.user_id.map(Id::get);

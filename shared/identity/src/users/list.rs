@@ -60,6 +60,11 @@ impl ListQuery {
             page: query.page_request(),
         }
     }
+
+    /// Returns the order; by default the smallest id comes first.
+    pub fn order(&self) -> Order {
+        self.page.order.unwrap_or(Order::Ascending)
+    }
 }
 
 impl HasCursor for Account {
@@ -76,7 +81,7 @@ impl HasCursor for Account {
 /// Returns the requested page of the accounts, by id. Deleted ones are left out.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {
     let page = &query.page;
-    let sorting = Sorting::by(KEY, page.order.unwrap_or(Order::Ascending));
+    let sorting = Sorting::by(KEY, query.order());
     let after = page.cursor.map(|cursor| cursor.id);
     paging::read_page(page.direction, sorting, after, |slice, after| async move {
         let statement = ListStatement {

@@ -3,7 +3,7 @@
 use super::SecurityEvent;
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
-use foundation::list_query::{PageRequest, Query};
+use foundation::list_query::{Order, PageRequest, Query};
 use foundation::names;
 use std::net::IpAddr;
 use storage::db::Value;
@@ -99,6 +99,11 @@ impl ListQuery {
             refused: query.refused().to_vec(),
             page: query.page_request(),
         }
+    }
+
+    /// Returns the order; by default the newest event comes first.
+    pub fn order(&self) -> Order {
+        self.page.order.unwrap_or(Order::Descending)
     }
 }
 
