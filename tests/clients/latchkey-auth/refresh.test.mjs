@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, mock, test } from "node:test";
+import { ISSUER, Issuer, closeTabs, json, openPage, openTab, settle, signedIn, tokenError, until } from "./fakes.mjs";
+
+beforeEach(() => openPage());
+afterEach(() => {
+  closeTabs();
+  mock.timers.reset();
+});
+
+const useClock = () => mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.now() });
+
+// Moves the clock, with time between the timers for what they began.
+async function advance(milliseconds, step = milliseconds) {
+  for (let passed = 0; passed < milliseconds; passed += step) {
+    mock.timers.tick(step);
+    await settle();
+  }
+}
+
+test("a reload continues the session by the cookie", async () => {
+  const { tab, issuer } = await signedIn();
+  assert.equal(tab.signedIn, true);
+  assert.equal(await tab.accessToken(), "token-1");
+  assert.equal(tab.claims.sub, "7");
+  const [refresh] = issuer.sent("/token");
+  assert.deepEqual(refresh.form, { client_id: "notes", grant_type: "refresh_token" });
+  assert.equal(refresh.headers.get("x-csrf-token"), "csrf-1");
+  assert.deepEqual(issuer.requests.map(({ credentials }) => credentials), ["include", "include"]);
+  assert.equal(sessionStorage.entries.size + localStorage.entries.size, 0);
+});
+
+test("without a session the user is signed out", async () => {
+  const tab = openTab(new Issuer());
+  assert.equal(await tab.start(), "signed_out");
+  assert.equal(tab.ended.description, "the browser sent no cookie");
+  assert.deepEqual(tab.heard, []);
+  await assert.rejects(tab.accessToken(), { name: "SessionEndedError" });
+});
+
+test("a start without network fails and can be repeated", async () => {
+  const issuer = Object.assign(new Issuer(), { hasCookie: true });
+  for (let n = 0; n < 2; n++) issuer.next("/csrf", new TypeError("offline"));
+  const tab = openTab(issuer);
+  await assert.rejects(tab.start(), { name: "ConnectionError" });
+  assert.equal(await tab.start(), "signed_in");
+});
+
+test("an outdated anti-forgery token is fetched again, once", async () => {
+  const { tab, issuer } = await signedIn();
+  issuer.csrf = "csrf-2";
+  issuer.valid.clear();
+  assert.equal((await tab.fetch("https://api.notes.example/posts")).status, 200);
+  assert.deepEqual(issuer.sent("/token").map(({ headers }) => headers.get("x-csrf-token")), ["csrf-1", "csrf-1", "csrf-2"]);
+  for (let n = 0; n < 2; n++) issuer.next("/token", json({ code: "csrf_mismatch", message: "no" }, 403));
+  issuer.valid.clear();
+  await assert.rejects(tab.fetch("https://api.notes.example/posts"), { error: "csrf_mismatch", status: 403 });
+  assert.equal(tab.signedIn, true);
+});
+
+test("all callers in a tab wait for one refresh", async () => {
+  const issuer = Object.assign(new Issuer(), { hasCookie: true });
+  const tab = openTab(issuer);
+  const tokens = await Promise.all(Array.from({ length: 20 }, () => tab.accessToken()));
+  assert.deepEqual(new Set(tokens), new Set(["token-1"]));
+  assert.equal(issuer.sent("/token").length, 1);
+});
+
+// Starts ten tabs at once. Returns the largest number of refreshes at the same time.
+async function concurrency(issuer) {
+  let [running, most] = [0, 0];
+  const { fetch } = issuer;
+  issuer.fetch = async (request) => {
+    const isRefresh = request.url.endsWith("/token");
+    if (isRefresh) most = Math.max(most, ++running);
+    const response = await fetch(request);
+    if (isRefresh) running--;
+    return response;
+  };
+  const tabs = Array.from({ length: 10 }, () => openTab(issuer));
+  assert.deepEqual(new Set(await Promise.all(tabs.map((tab) => tab.start()))), new Set(["signed_in"]));
+  assert.equal(issuer.sent("/token").length, 10);
+  return most;
+}
+
+test("one tab at a time refreshes, by Web Locks", async () => {
+  assert.equal(await concurrency(Object.assign(new Issuer(), { hasCookie: true })), 1);
+});
+
+test("one tab at a time refreshes without Web Locks", async () => {
+  openPage(undefined, { locks: null });
+  assert.equal(await concurrency(Object.assign(new Issuer(), { hasCookie: true })), 1);
+  assert.equal(localStorage.entries.size, 0);
+});
+
+test("without Web Locks the lease of a tab that was closed runs out", async () => {
+  openPage(undefined, { locks: null });
+  localStorage.setItem(`latchkey:${ISSUER}:notes`, `${Date.now() + 50} a-closed-tab`);
+  assert.equal(await openTab(Object.assign(new Issuer(), { hasCookie: true })).start(), "signed_in");
+});
+
+test("without Web Locks and storage each tab refreshes", async () => {
+  openPage(undefined, { locks: null });
+  Object.defineProperty(globalThis, "localStorage", { get() { throw new Error("denied"); }, configurable: true });
+  assert.equal(await openTab(Object.assign(new Issuer(), { hasCookie: true })).start(), "signed_in");
+});
+
+test("a refresh whose answer was lost is repeated within the retry window", async () => {
+  const issuer = Object.assign(new Issuer(), { hasCookie: true });
+  issuer.next("/token", new TypeError("connection reset"));
+  assert.equal(await openTab(issuer).start(), "signed_in");
+  assert.equal(issuer.sent("/token").length, 2);
+});
+
+test("a refresh whose answer was lost is repeated once", async () => {
+  const issuer = Object.assign(new Issuer(), { hasCookie: true });
+  for (let n = 0; n < 2; n++) issuer.next("/token", new TypeError("connection reset"));
+  await assert.rejects(openTab(issuer).start(), { name: "ConnectionError" });
+  assert.equal(issuer.sent("/token").length, 2);
+});
+
+test("a refresh whose answer was lost is not repeated late", async () => {
+  useClock();
+  const issuer = Object.assign(new Issuer(), { hasCookie: true });
+  issuer.next("/token", () => {
+    mock.timers.tick(5001);
+    throw new TypeError("connection reset");
+  });
+  await assert.rejects(openTab(issuer).start(), { name: "ConnectionError" });
+  assert.equal(issuer.sent("/token").length, 1);
+});
+
+test("tabs keep their tokens for themselves", async () => {
+  const { tab, issuer } = await signedIn();
+  const other = openTab(issuer);
+  await other.start();
+  await settle();
+  assert.deepEqual([await tab.accessToken(), await other.accessToken()], ["token-1", "token-2"]);
+  assert.deepEqual(tab.heard, ["signedin"]);
+});
+
+test("tabs share a token if the author asks for it", async () => {
+  const { tab, issuer } = await signedIn({ shareToken: true });
+  const other = openTab(issuer, { shareToken: true });
+  await other.start();
+  await until(() => tab.heard.includes("renewed"));
+  assert.deepEqual([await tab.accessToken(), await other.accessToken()], ["token-2", "token-2"]);
+  // Both need a new token at the same time. The second one gets that of the first.
+  issuer.valid.clear();
+  const responses = await Promise.all([tab, other].map((each) => each.fetch("https://api.notes.example/posts")));
+  assert.deepEqual(responses.map(({ status }) => status), [200, 200]);
+  assert.equal(issuer.sent("/token").length, 3);
+});
+
+test("a sign-in reaches the other tabs", async () => {
+  const issuer = new Issuer();
+  const other = openTab(issuer);
+  assert.equal(await other.start(), "signed_out");
+  const page = openPage();
+  await openTab(issuer).signIn();
+  const { entries } = sessionStorage;
+  openPage(issuer.authorize(page.visited[0]));
+  sessionStorage.entries = entries;
+  await openTab(issuer).start();
+  await until(() => other.signedIn);
+  assert.deepEqual(other.heard, ["signedin"]);
+});
+
+test("a tab never takes the token of another user", async () => {
+  const { tab, issuer } = await signedIn();
+  issuer.claims = { sub: "8" };
+  issuer.valid.clear();
+  await assert.rejects(tab.fetch("https://api.notes.example/posts"), { name: "SessionEndedError", error: "other_user" });
+  assert.deepEqual(tab.heard, ["signedin", "signedout other_user"]);
+  assert.equal(await tab.start(), "signed_in");
+  assert.equal(tab.claims.sub, "8");
+});
+
+test("a token is renewed a minute before it expires", async () => {
+  useClock();
+  const { tab, issuer } = await signedIn();
+  await advance(539_000);
+  assert.equal(issuer.sent("/token").length, 1);
+  await advance(1_000);
+  assert.equal(issuer.sent("/token").length, 2);
+  assert.deepEqual(tab.heard, ["signedin", "renewed"]);
+});
+
+test("a hidden page renews when it is shown", async () => {
+  useClock();
+  const { page, issuer } = await signedIn();
+  page.document.visibilityState = "hidden";
+  await advance(3_600_000);
+  assert.equal(issuer.sent("/token").length, 1);
+  page.document.visibilityState = "visible";
+  page.document.dispatchEvent(new Event("visibilitychange"));
+  await settle();
+  assert.equal(issuer.sent("/token").length, 2);
+  // The token is fresh.
+  page.document.dispatchEvent(new Event("visibilitychange"));
+  await settle();
+  assert.equal(issuer.sent("/token").length, 2);
+});
+
+for (const type of ["online", "pageshow"]) {
+  test(`a token is renewed at ${type}`, async () => {
+    useClock();
+    const { page, issuer } = await signedIn();
+    // The computer slept: the clock went on, the timers did not.
+    mock.timers.setTime(Date.now() + 550_000);
+    issuer.requests.length = 0;
+    page.events.dispatchEvent(new Event(type));
+    await settle();
+    assert.equal(issuer.sent("/token").length, 1);
+  });
+}
+
+test("a renewal that fails leaves the token, and is repeated after Retry-After", async () => {
+  useClock();
+  const { tab, issuer } = await signedIn();
+  for (let n = 0; n < 2; n++) {
+    issuer.next("/token", tokenError("temporarily_unavailable", "no key may sign", 503, { "Retry-After": "5" }));
+  }
+  await advance(541_000);
+  assert.equal(await tab.accessToken(), "token-1");
+  assert.equal(issuer.sent("/token").length, 3);
+  await advance(5_000);
+  assert.equal(await tab.accessToken(), "token-2");
+});
+
+test("an expired token that cannot be renewed is an error, and not the end of the session", async () => {
+  useClock();
+  const { tab, issuer } = await signedIn();
+  mock.timers.setTime(Date.now() + 700_000);
+  issuer.next("/token", tokenError("temporarily_unavailable", "no key may sign", 503, { "Retry-After": "5" }));
+  const expected = { name: "LatchkeyError", error: "temporarily_unavailable", status: 503, retryAfter: 5 };
+  await assert.rejects(tab.accessToken(), expected);
+  assert.equal(tab.signedIn, true);
+  assert.equal(await tab.accessToken(), "token-2");
+});
