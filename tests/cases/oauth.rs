@@ -13,6 +13,7 @@ mod fapi;
 mod interaction;
 mod introspection;
 mod jwks;
+mod latchkey_auth;
 mod malformed_token_requests;
 mod mcp_clients;
 mod openid_connect;
