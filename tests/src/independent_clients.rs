@@ -10,11 +10,12 @@ use crate::browser::Browser;
 use crate::installed_programs::{INSTALL_HINT, tool};
 use crate::program::programs_dir;
 use serde_json::Value;
+use std::path::Path;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
-/// A client library, installed by `tests/run` or built with the programs under test.
+/// A client library: installed by `tests/run`, built with the programs under test, or our own.
 #[derive(Clone, Copy, Debug)]
 pub enum ClientLibrary {
     /// The npm package `openid-client`.
@@ -47,6 +48,8 @@ pub enum ClientLibrary {
     Fastmcp,
     /// The npm package `@modelcontextprotocol/conformance`.
     McpConformance,
+    /// The module in `deploy/latchkey-auth`, which needs no package.
+    LatchkeyAuth,
 }
 
 impl ClientLibrary {
@@ -76,6 +79,11 @@ impl ClientLibrary {
             Self::McpSdkForPython => python("mcp", "client.py"),
             Self::Fastmcp => python("fastmcp", "client.py"),
             Self::McpConformance => script("node", "modelcontextprotocol-conformance", "authorization.mjs"),
+            Self::LatchkeyAuth => {
+                let mut command = Command::new("node");
+                command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/latchkey-auth/client.mjs"));
+                command
+            }
         }
     }
 
