@@ -127,6 +127,20 @@ impl Chromium {
         }
     }
 
+    /// The open windows, for [`turn_to`](Self::turn_to).
+    pub async fn windows(&self) -> Vec<String> {
+        let handles = self.get("/window/handles").await;
+        let handles = handles.as_array().unwrap().iter();
+        handles
+            .map(|handle| handle.as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Turns to another window: what follows happens there.
+    pub async fn turn_to(&self, window: &str) {
+        self.post("/window", &json!({ "handle": window })).await;
+    }
+
     /// Runs the body of an asynchronous function in the page. Its variable `args` has the arguments. Returns
     /// its result as JSON.
     pub async fn run(&self, body: &str, args: &[Value]) -> Value {

@@ -1,17 +1,23 @@
 //! The module for single-page apps in `deploy/latchkey-auth`.
 
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::{ClientLibrary, Shape, World, on_one_shape, without_deployment};
+use tests::{
+    App, Chromium, ClientLibrary, PASSWORD, SUBMIT, Shape, SharedWorld, StubServer, World, eventually,
+    on_one_shape, response, without_deployment,
+};
 
 const ORIGIN: &str = "http://localhost:4000";
 const CALLBACK: &str = "http://localhost:4000/cb";
 
+fn directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/latchkey-auth")
+}
+
 /// These tests also check the size of the module, and that npm accepts the package.
 fn the_tests_of_the_module_pass() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/latchkey-auth");
-    let files = std::fs::read_dir(directory).unwrap();
+    let files = std::fs::read_dir(directory()).unwrap();
     let files = files.map(|file| file.unwrap().path());
     let tests: Vec<_> = files
         .filter(|path| path.to_str().unwrap().ends_with(".test.mjs"))
@@ -45,5 +51,76 @@ async fn the_module_signs_in_refreshes_and_signs_out(shape: Shape) {
     }
 }
 
-on_one_shape!(the_module_signs_in_refreshes_and_signs_out);
+/// A page with the module, for this app.
+fn page(world: &World, app: &App) -> String {
+    let read = |path| std::fs::read_to_string(directory().join(path)).unwrap();
+    let settings = json!({ "issuer": world.base(), "clientId": app.id });
+    read("page.html")
+        .replace(
+            "/* MODULE */",
+            &read("../../../deploy/latchkey-auth/latchkey-auth.js"),
+        )
+        .replace("/* SETTINGS */ null", &settings.to_string())
+}
+
+/// The element in which the page shows its state.
+fn state(name: &str) -> String {
+    format!(r#"<p id="state">{name}</p>"#)
+}
+
+/// The real browser has what the tests in Node.js imitate: cookies, CORS, Web Locks, IndexedDB, and the header
+/// of the issuer's pages that cuts a popup off from the page that opened it.
+async fn a_page_in_chromium_signs_in_reloads_and_signs_in_with_a_popup(world: SharedWorld) {
+    let (user, server) = (world.user().await, StubServer::start().await);
+    let origin = server.url.replace("127.0.0.1", "localhost");
+    let callback = format!("{origin}/callback");
+    let app = world
+        .app()
+        .redirect_uri(&callback)
+        .option(&["--refresh-cookie"])
+        .register();
+    server.answer_raw(&response(
+        "200 OK",
+        "Content-Type: text/html\r\n",
+        &page(&world, &app),
+    ));
+    world.expect_origin(&origin).await;
+    let browser = Chromium::with_scripts().await;
+    browser.open(&origin).await;
+    browser.expect(&state("signed_out")).await;
+    browser.press("#sign-in").await;
+    browser.expect(r#"name="password""#).await;
+    browser.fill("#email", &user.email).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.press(SUBMIT).await;
+    browser.expect(r#"value="allow""#).await;
+    browser.press("button[value=allow]").await;
+    assert_eq!(browser.expect(&state("signed in")).await, callback);
+    browser.open(&origin).await;
+    browser.expect(&state("signed in")).await;
+    browser.expect(&format!("{} {}", user.id, user.email)).await;
+    browser.press("#sign-out").await;
+    browser.expect(&state("signed_out")).await;
+    let opener = browser.windows().await.remove(0);
+    browser.press("#popup").await;
+    eventually("no popup was opened", async || browser.windows().await.len() == 2).await;
+    let windows = browser.windows().await;
+    let popup = windows.iter().find(|window| **window != opener).unwrap();
+    browser.turn_to(popup).await;
+    browser.expect(r#"value="allow""#).await;
+    // The popup closes itself, which a command that waits for the end of the click would report as an error.
+    let click = r#"setTimeout(() => document.querySelector("button[value=allow]").click(), 100)"#;
+    browser.run(click, &[]).await;
+    eventually("the popup is still open", async || {
+        browser.windows().await.len() == 1
+    })
+    .await;
+    browser.turn_to(&opener).await;
+    browser.expect(&state("signed in")).await;
+}
+
+on_one_shape!(
+    the_module_signs_in_refreshes_and_signs_out,
+    a_page_in_chromium_signs_in_reloads_and_signs_in_with_a_popup,
+);
 without_deployment!(the_tests_of_the_module_pass);
