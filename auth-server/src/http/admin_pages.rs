@@ -23,6 +23,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use identity::sessions::Session;
@@ -88,6 +89,12 @@ fn require_recent_administrator(
         ..context.clone()
     };
     Ok((session, of_administrator))
+}
+
+/// Returns the path at which the administrator signs in again before a change on `page`, if the last sign-in
+/// is too old for one.
+fn sign_in_before_change(session: &Session, page: &str, now: Timestamp) -> Option<String> {
+    (!session.has_recent_sign_in(now)).then(|| paths::sign_in(Some(page)))
 }
 
 /// Returns the query string of a list with the id of the user in place of the e-mail address that an

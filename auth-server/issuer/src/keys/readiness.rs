@@ -41,12 +41,12 @@ pub struct Share {
 /// Whether a replica of the API refuses the tokens of a key that was retired as compromised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
-    /// It may still have the key.
+    /// The replica may still have the key.
     Unconfirmed,
-    /// It dropped the key this time after the retirement, and has refused the tokens since then at the
-    /// latest.
+    /// The time from the retirement to the moment at which the replica dropped the key. It refuses the tokens
+    /// since then at the latest.
     Within(Duration),
-    /// It has never had the key, or has started since the retirement.
+    /// The replica never had the key, or it started after the retirement.
     WithoutKey,
 }
 

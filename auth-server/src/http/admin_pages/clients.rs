@@ -1,6 +1,6 @@
 //! The pages of the apps. They have the paths of the operations that list the clients and read one.
 
-use super::{clock_differs, require_administrator, require_recent_administrator};
+use super::{clock_differs, require_administrator, require_recent_administrator, sign_in_before_change};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{ClientChangeErrors, FormErrors};
@@ -81,8 +81,7 @@ impl Overview {
             client: &self.client,
             consents: &self.consents,
             events: &self.events,
-            sign_in: (!session.has_recent_sign_in(context.now))
-                .then(|| paths::sign_in(Some(paths::page_after_sign_in_or_list(&path)))),
+            sign_in: sign_in_before_change(session, paths::page_after_sign_in_or_list(&path), context.now),
             clock_differs: context.clock.differs(),
             url: &app.policy.url(&path),
             path: &path,

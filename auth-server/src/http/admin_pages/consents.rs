@@ -1,6 +1,6 @@
 //! The page of all consents. It has the path of the operation that lists them.
 
-use super::{require_administrator, with_ids};
+use super::{require_administrator, sign_in_before_change, with_ids};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::extract::PageQuery;
@@ -37,8 +37,7 @@ pub(crate) async fn show(
             consents: &page.items,
             details: &details,
             administrator: session.user.id,
-            sign_in: (!session.has_recent_sign_in(context.now))
-                .then(|| paths::sign_in(Some(paths::ADMIN_CONSENTS))),
+            sign_in: sign_in_before_change(&session, paths::ADMIN_CONSENTS, context.now),
             query: &list,
             links: Links::of(&page, &list.page, paths::ADMIN_CONSENTS),
             page_path: &list.page.requested_url(paths::ADMIN_CONSENTS),

@@ -1,6 +1,6 @@
 //! The page of the signing keys. It has the path of the operation that lists them.
 
-use super::{require_administrator, require_recent_administrator};
+use super::{require_administrator, require_recent_administrator, sign_in_before_change};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FormErrors, KeyRetirementErrors, KeyRotationErrors};
@@ -55,8 +55,7 @@ impl Overview {
             live_tokens: &self.live_tokens,
             readiness: &self.readiness,
             links: Links::of(&self.page, &self.query.page, paths::ADMIN_KEYS),
-            sign_in: (!session.has_recent_sign_in(context.now))
-                .then(|| paths::sign_in(Some(paths::ADMIN_KEYS))),
+            sign_in: sign_in_before_change(session, paths::ADMIN_KEYS, context.now),
             clock_differs: context.clock.differs(),
             max_age: app.keys.max_age,
             lifetime: app.keys.lifetime,

@@ -1,6 +1,6 @@
 //! The page of all sessions. It has the path of the operation that lists them.
 
-use super::{require_administrator, with_ids};
+use super::{require_administrator, sign_in_before_change, with_ids};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::extract::PageQuery;
@@ -38,8 +38,7 @@ pub(crate) async fn show(
             sessions: &page.items,
             details: &details,
             administrator: &session,
-            sign_in: (!session.has_recent_sign_in(context.now))
-                .then(|| paths::sign_in(Some(paths::ADMIN_SESSIONS))),
+            sign_in: sign_in_before_change(&session, paths::ADMIN_SESSIONS, context.now),
             query: &list,
             links: Links::of(&page, &list.page, paths::ADMIN_SESSIONS),
             page_path: &list.page.requested_url(paths::ADMIN_SESSIONS),

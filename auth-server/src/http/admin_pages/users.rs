@@ -1,6 +1,6 @@
 //! The pages of the users. They have the paths of the operations that list the users and read one.
 
-use super::{clock_differs, require_administrator, require_recent_administrator};
+use super::{clock_differs, require_administrator, require_recent_administrator, sign_in_before_change};
 use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FormErrors, UserChangeErrors};
@@ -80,7 +80,7 @@ fn page(
         overview,
         parts,
         is_own: session.user.id == id,
-        sign_in: (!session.has_recent_sign_in(context.now)).then(|| paths::sign_in(Some(&path))),
+        sign_in: sign_in_before_change(session, &path, context.now),
         clock_differs: context.clock.differs(),
         url: &app.policy.url(&path),
         now: context.now,

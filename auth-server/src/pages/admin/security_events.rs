@@ -24,7 +24,7 @@ const LOCAL_TIME_LENGTH: usize = "2026-11-28T16:05:00".len();
 /// A page of the security events.
 pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) events: &'a [SecurityEvent],
-    /// The refusals, if the events are the newest of each group of them.
+    /// The groups of refusals, if the page shows those. The events are then the newest of each group.
     pub(crate) refusals: Option<&'a Refusals>,
     /// The condition on the events, which the form shows.
     pub(crate) filter: &'a Filter,
@@ -58,7 +58,7 @@ struct SecurityEventsTemplate<'a> {
     further_fields: &'a [Condition],
     has_further_conditions: bool,
     refusals: Vec<Text<'a>>,
-    /// The refusals that are in none of the groups.
+    /// Sentences about the refusals that are in none of the groups.
     notices: Vec<Text<'static>>,
     events: Vec<EventItem<'a>>,
     links: &'a Links,
@@ -80,7 +80,8 @@ pub(in crate::pages) struct Condition {
 }
 
 impl Condition {
-    /// Returns the field of a text with this value, or with a refused one, so that it can be corrected.
+    /// Returns a text field with this value. If there is none, it has the invalid value that the query had, so
+    /// that it can be corrected.
     pub(super) fn new(
         name: &'static str,
         label: &Text<'_>,
@@ -104,7 +105,7 @@ struct EventItem<'a> {
     what: String,
     name: &'a str,
     has_failed: bool,
-    /// The number of events, if it is more than one or that of a group.
+    /// The number of events for which the row stands, if it is more than one or the page shows groups.
     count: Option<u64>,
     detail: Option<&'a str>,
     trace: Selection,
@@ -208,7 +209,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     allow_requests(render(&text::of("events").plain(), &template))
 }
 
-/// Returns what the groups of refusals leave out.
+/// Returns sentences about the refusals that are in none of the groups.
 fn notices(refusals: &Refusals) -> Vec<Text<'static>> {
     let older = text::of("events-refusals-older").count("n", MAX_ENTRIES as u64);
     let further = text::of("events-refusals-further").count("n", refusals.further_groups as u64);
