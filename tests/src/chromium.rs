@@ -5,6 +5,7 @@ mod driver;
 mod traces;
 
 use crate::browser::plain_hyphens;
+use crate::polling::eventually;
 use driver::Driver;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -93,8 +94,14 @@ impl Chromium {
             .await;
     }
 
-    /// Clicks the button that matches a CSS selector.
+    /// Clicks the button that matches a CSS selector, when no part of the page is busy: the verdict on a password
+    /// would move the button if it arrived during the click.
     pub async fn press(&self, selector: &str) {
+        eventually("a part of the page remains busy", async || {
+            let busy = json!({ "using": "css selector", "value": "[aria-busy=true]" });
+            self.post("/elements", &busy).await == json!([])
+        })
+        .await;
         let button = self.element(selector).await;
         self.post(&format!("/element/{button}/click"), &json!({})).await;
     }
