@@ -798,7 +798,6 @@ sessions-select = Sitzungen anzeigen
 sessions-none = Keine Sitzung erfüllt diese Bedingungen.
 sessions-all = Alle Sitzungen anzeigen
 session-end-effect = Diese Sitzung von { $email } endet, ebenso die Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben ({ $families }).
-consents-select = Verbundene Apps anzeigen
 consents-none = Keine verbundene App erfüllt diese Bedingungen.
 consents-none-yet = Noch kein Benutzer hat einer App Zugriff gegeben.
 consents-all = Alle verbundenen Apps anzeigen

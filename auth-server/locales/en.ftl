@@ -786,7 +786,6 @@ sessions-select = Show these sessions
 sessions-none = No session fits these conditions.
 sessions-all = Show all sessions
 session-end-effect = This session of { $email } ends, and the refresh tokens that apps of this service got in it ({ $families }).
-consents-select = Show these connected apps
 consents-none = No connected app fits these conditions.
 consents-none-yet = No user has given an app access yet.
 consents-all = Show all connected apps
