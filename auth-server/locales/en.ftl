@@ -627,6 +627,7 @@ event-name = Event
 event-outcome = Outcome
 event-time = Time
 events-user = User (id or e‑mail)
+events-client = App (client id)
 events-administrator = Administrator (id or e‑mail)
 event-user = User
 event-by = by

@@ -78,7 +78,7 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
         |name, label: &Text<'_>, value: Option<String>| Condition::new(name, label, value, &query.refused);
     let conditions = [
         field("user_id", &text::of("events-user"), user_id),
-        field("client_id", &text::of("client-id"), client_id),
+        field("client_id", &text::of("events-client"), client_id),
     ];
     let consents = page.consents.iter().filter_map(|consent| {
         let details = page.details.iter().find(|details| details.id == consent.id)?;

@@ -243,7 +243,7 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
     };
     vec![
         field("user_id", text::of("events-user"), id(filter.user_id)),
-        field("client_id", text::of("event-client"), filter.client_id.clone()),
+        field("client_id", text::of("events-client"), filter.client_id.clone()),
         field(
             "administrator_id",
             text::of("events-administrator"),
