@@ -599,7 +599,7 @@ figures-requests = Anfragen und Fehler
 figures-responses = Alle Antworten
 figures-client-errors = Fehler von Aufrufern (4xx)
 figures-server-errors = Fehler des Dienstes (5xx)
-figures-reuse = Codes und Refresh-Token, die zweimal verwendet wurden
+figures-reuse = Doppelt benutzte Codes und Refresh-Token
 figures-alerts = Alarme
 figures-lag = Zeit, bis ein Widerruf wirkt
 figures-half = Die Hälfte in höchstens
@@ -608,7 +608,7 @@ figures-keys = Alter des Signaturschlüssels
 figures-key = Der Schlüssel signiert seit { $age }
 figures-no-key = Kein Schlüssel signiert
 figures-hashing = Wartezeit, bis ein Passwort gehasht wird
-figures-refusals = Passwörter, die nicht gehasht wurden, weil es zu viele zugleich waren
+figures-refusals = Unter Last abgewiesene Passwörter
 figures-refused = Abgewiesen
 
 ## Security events

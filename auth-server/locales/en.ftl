@@ -587,7 +587,7 @@ figures-requests = Requests and errors
 figures-responses = All responses
 figures-client-errors = Errors of callers (4xx)
 figures-server-errors = Errors of the service (5xx)
-figures-reuse = Codes and refresh tokens that were used twice
+figures-reuse = Codes and refresh tokens used twice
 figures-alerts = Alerts
 figures-lag = Time until a revocation takes effect
 figures-half = Half of them within
@@ -596,7 +596,7 @@ figures-keys = Age of the signing key
 figures-key = The key has signed for { $age }
 figures-no-key = No key signs
 figures-hashing = Wait until a password is hashed
-figures-refusals = Passwords that were not hashed, because too many were at once
+figures-refusals = Passwords refused under load
 figures-refused = Refused
 
 ## Security events

@@ -92,6 +92,13 @@ async fn every_issuer_shows_what_all_processes_counted(shape: Shape) {
     ] {
         expect_words(&page, 200, words);
     }
+    let text = page.visible_text();
+    let (_, scale) = text.split_once("Age of the signing key From 0 to ").unwrap();
+    let (age, _) = scale.split_once(" 1 hour ago").unwrap();
+    assert!(
+        scale.contains(&format!("The key has signed for {age}")),
+        "{scale}"
+    );
     let call = format!(
         "curl -H \"Authorization: Bearer $TOKEN\" '{}{PATH}?window=hour'",
         world.base()

@@ -191,7 +191,11 @@ fn percentile(
 
 /// Returns the line of the age of the signing key.
 fn key_age(figures: &Figures) -> Undrawn {
-    let values: Vec<_> = figures.periods.iter().map(|period| period.key_age).collect();
+    let mut values: Vec<_> = figures.periods.iter().map(|period| period.key_age).collect();
+    // The last period has ended. The line ends now, so that its scale covers the age in the label.
+    if let Some(last) = values.last_mut() {
+        *last = figures.key_age;
+    }
     let label = match figures.key_age {
         Some(seconds) => text::of("figures-key").with("age", age(seconds)),
         None => text::of("figures-no-key"),
