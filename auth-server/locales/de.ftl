@@ -772,22 +772,30 @@ user-own-account = Dies ist Ihr eigenes Konto. Sie können es nur auf der Seite 
 user-last-administrator = Dies ist der letzte Administrator. Machen Sie zuerst einen anderen Benutzer zum Administrator.
 user-no-second-factor = Es wurde nichts geändert: Der Benutzer hat weder die Anmeldung in zwei Schritten noch einen Passkey.
 user-changed-meanwhile = Das Konto hat sich geändert, seit die Seite gezeigt wurde. Das Formular hatte keine Wirkung. Sehen Sie es sich unten an, und versuchen Sie es noch einmal.
+user-ended-sessions = { $n ->
+    [one] { $n } Sitzung
+   *[other] { $n } Sitzungen
+ }
+user-ended-apps = { $n ->
+    [one] { $n } verbundenen App
+   *[other] { $n } verbundenen Apps
+ }
 user-disable = Konto deaktivieren
-user-disable-effect = Die Sitzungen ({ $sessions }) und der Zugriff der verbundenen Apps ({ $apps }) und der Apps dieses Dienstes enden. Der Benutzer kann sich nicht anmelden, bis Sie das Konto wieder aktivieren.
+user-disable-effect = Das beendet { $sessions } und den Zugriff von { $apps } und von den Apps dieses Dienstes. Der Benutzer kann sich nicht anmelden, bis Sie das Konto wieder aktivieren.
 user-enable = Konto aktivieren
 user-enable-effect = Das Konto ist deaktiviert. Sobald es aktiviert ist, kann sich der Benutzer wieder anmelden.
 user-sign-out = Überall abmelden
-user-sign-out-effect = Alle Sitzungen ({ $sessions }) enden, ebenso die Token der verbundenen Apps ({ $apps }) und der Apps dieses Dienstes. Der Benutzer kann sich wieder anmelden.
+user-sign-out-effect = Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Der Benutzer kann sich wieder anmelden.
 user-unlock = Anmeldung entsperren
 user-unlock-effect = Wenn die Anmeldung nach Fehlversuchen gesperrt ist, kann es der Benutzer sofort wieder versuchen.
 user-set-password = Startpasswort vergeben
-user-set-password-effect = Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Der Benutzer meldet sich damit an und muss ein anderes wählen. Alle Sitzungen ({ $sessions }), die Token der verbundenen Apps ({ $apps }) und der Apps dieses Dienstes und alle Passkeys enden.
+user-set-password-effect = Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Der Benutzer meldet sich damit an und muss ein anderes wählen. Das beendet { $sessions }, die Token von { $apps } und von den Apps dieses Dienstes sowie alle Passkeys.
 user-reset-second-factor = Zweiten Schritt und Passkeys entfernen
-user-reset-second-factor-effect = Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Alle Sitzungen ({ $sessions }) enden, ebenso die Token der verbundenen Apps ({ $apps }) und der Apps dieses Dienstes. Ein Benutzer ohne Passwort muss dann über einen Link per E‑Mail eines wählen.
+user-reset-second-factor-effect = Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Ein Benutzer ohne Passwort muss dann über einen Link per E‑Mail eines wählen.
 user-make-user = Rolle in Benutzer ändern
 user-make-editor = Rolle in Redakteur ändern
 user-make-admin = Rolle in Administrator ändern
-user-role-effect = Alle Sitzungen ({ $sessions }) enden, ebenso die Token der verbundenen Apps ({ $apps }) und der Apps dieses Dienstes. Die neue Rolle gilt ab der nächsten Anmeldung.
+user-role-effect = Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Die neue Rolle gilt ab der nächsten Anmeldung.
 initial-password = Startpasswort von { $email }
 initial-password-explanation = Das Passwort des Kontos ist ersetzt, und der Benutzer ist überall abgemeldet. Das neue Passwort wird nur jetzt angezeigt. Übermitteln Sie es auf sicherem Weg. Bei der nächsten Anmeldung muss der Benutzer ein anderes wählen.
 initial-password-kept = Zur Seite des Benutzers
@@ -798,12 +806,20 @@ sessions = Sitzungen
 sessions-select = Sitzungen anzeigen
 sessions-none = Keine Sitzung erfüllt diese Bedingungen.
 sessions-all = Alle Sitzungen anzeigen
-session-end-effect = Diese Sitzung von { $email } endet, ebenso die Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben ({ $families }).
+session-end-effect = { $families ->
+    [0] Diese Sitzung von { $email } endet. Keine App dieses Dienstes hat ein Refresh-Token aus ihr.
+    [one] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, das eine App dieses Dienstes in ihr erhalten hat.
+   *[other] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben.
+ }
 consents-none = Keine verbundene App erfüllt diese Bedingungen.
 consents-none-yet = Noch kein Benutzer hat einer App Zugriff gegeben.
 consents-all = Alle verbundenen Apps anzeigen
 consent-given = Zugriff vor { $time } erteilt
-consent-revoke-effect = Die App { $app } verliert den Zugriff auf das Konto von { $email }, und ihre Refresh-Token enden ({ $families }). Sie muss den Benutzer noch einmal fragen.
+consent-revoke-effect = { $families ->
+    [0] Die App { $app } verliert den Zugriff auf das Konto von { $email }. Sie muss den Benutzer noch einmal fragen.
+    [one] Die App { $app } verliert den Zugriff auf das Konto von { $email }, und { $families } Refresh-Token endet. Sie muss den Benutzer noch einmal fragen.
+   *[other] Die App { $app } verliert den Zugriff auf das Konto von { $email }, und { $families } Refresh-Token enden. Sie muss den Benutzer noch einmal fragen.
+ }
 access-sign-in = Um hier Zugriffe zu beenden, müssen Sie sich in den letzten zehn Minuten angemeldet haben.
 
 ## Apps, for administrators

@@ -760,22 +760,30 @@ user-own-account = This is your own account. You can change it only on the page 
 user-last-administrator = This is the last administrator. Make another user an administrator first.
 user-no-second-factor = Nothing was changed: the user has neither two-step sign‑in nor a passkey.
 user-changed-meanwhile = The account has changed since the page was shown, so that the form had no effect. Look at it below, and try again.
+user-ended-sessions = { $n ->
+    [one] { $n } session
+   *[other] { $n } sessions
+ }
+user-ended-apps = { $n ->
+    [one] { $n } connected app
+   *[other] { $n } connected apps
+ }
 user-disable = Disable the account
-user-disable-effect = The sessions ({ $sessions }) and the access of connected apps ({ $apps }) and of the apps of this service end. The user cannot sign in until you enable the account again.
+user-disable-effect = This ends { $sessions }, and the access of { $apps } and of the apps of this service. The user cannot sign in until you enable the account again.
 user-enable = Enable the account
 user-enable-effect = The account is disabled. Once it is enabled, the user can sign in again.
 user-sign-out = Sign out everywhere
-user-sign-out-effect = All sessions ({ $sessions }) end, and the tokens of connected apps ({ $apps }) and of the apps of this service. The user can sign in again.
+user-sign-out-effect = This ends { $sessions }, and the tokens of { $apps } and of the apps of this service. The user can sign in again.
 user-unlock = Unblock sign‑in
 user-unlock-effect = If sign‑in is blocked after failed attempts, the user can try again at once.
 user-set-password = Set an initial password
-user-set-password-effect = An initial password is generated and shown to you once. The user signs in with it and must choose another. All sessions ({ $sessions }), the tokens of connected apps ({ $apps }) and of the apps of this service, and all passkeys end.
+user-set-password-effect = An initial password is generated and shown to you once. The user signs in with it and must choose another. This ends { $sessions }, the tokens of { $apps } and of the apps of this service, and all passkeys.
 user-reset-second-factor = Remove two-step sign‑in and passkeys
-user-reset-second-factor-effect = Two-step sign‑in is turned off, and all passkeys are removed. All sessions ({ $sessions }) end, and the tokens of connected apps ({ $apps }) and of the apps of this service. A user without a password must then choose one with a mailed link.
+user-reset-second-factor-effect = Two-step sign‑in is turned off, and all passkeys are removed. This ends { $sessions }, and the tokens of { $apps } and of the apps of this service. A user without a password must then choose one with a mailed link.
 user-make-user = Change the role to user
 user-make-editor = Change the role to editor
 user-make-admin = Change the role to administrator
-user-role-effect = All sessions ({ $sessions }) end, and the tokens of connected apps ({ $apps }) and of the apps of this service. The new role holds from the next sign‑in.
+user-role-effect = This ends { $sessions }, and the tokens of { $apps } and of the apps of this service. The new role holds from the next sign‑in.
 initial-password = Initial password of { $email }
 initial-password-explanation = The password of the account is replaced, and the user is signed out everywhere. The new password is shown only now. Give it to the user in a safe way. The user must choose another one at the next sign‑in.
 initial-password-kept = Go to the page of the user
@@ -786,12 +794,20 @@ sessions = Sessions
 sessions-select = Show these sessions
 sessions-none = No session fits these conditions.
 sessions-all = Show all sessions
-session-end-effect = This session of { $email } ends, and the refresh tokens that apps of this service got in it ({ $families }).
+session-end-effect = { $families ->
+    [0] This session of { $email } ends. No app of this service has a refresh token from it.
+    [one] This session of { $email } ends, and { $families } refresh token that an app of this service got in it.
+   *[other] This session of { $email } ends, and { $families } refresh tokens that apps of this service got in it.
+ }
 consents-none = No connected app fits these conditions.
 consents-none-yet = No user has given an app access yet.
 consents-all = Show all connected apps
 consent-given = Access given { $time } ago
-consent-revoke-effect = The app { $app } loses its access to the account of { $email }, and its refresh tokens end ({ $families }). It must ask the user again.
+consent-revoke-effect = { $families ->
+    [0] The app { $app } loses its access to the account of { $email }. It must ask the user again.
+    [one] The app { $app } loses its access to the account of { $email }, and { $families } refresh token ends. It must ask the user again.
+   *[other] The app { $app } loses its access to the account of { $email }, and { $families } refresh tokens end. It must ask the user again.
+ }
 access-sign-in = To end access here, you must have signed in within the last ten minutes.
 
 ## Apps, for administrators

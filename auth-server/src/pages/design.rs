@@ -2,7 +2,8 @@
 
 use super::account::qr_code;
 use super::admin::{
-    ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine, by_time, orders,
+    ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine, UserChange, by_time,
+    orders,
 };
 use super::part::Part;
 use super::passkeys::PasskeyChallenge;
@@ -117,12 +118,12 @@ fn session(began: Timestamp, now: Timestamp) -> SessionItem {
 
 /// Returns a dangerous change and another one.
 fn changes() -> [ChangeItem; 2] {
-    let effect = text::of("user-disable-effect").with("sessions", 3);
+    let (label, effect) = UserChange::Disable.in_words(3, 2);
     [
         ChangeItem {
             name: "disable",
-            label: text::of("user-disable").plain(),
-            effect: effect.with("apps", 2),
+            label: label.plain(),
+            effect,
             is_dangerous: true,
             in_terminal: InTerminal::new(
                 "users disable --email ann@example.org",

@@ -65,7 +65,7 @@ async fn an_administrator_disconnects_an_app(world: SharedWorld) {
     kept.tokens(&user, "posts:read").await;
     let mut browser = admin.browser();
     let page = browser.open(&path_of(&user)).await;
-    for count in ["its refresh tokens end ( 2 )", "its refresh tokens end ( 1 )"] {
+    for count in [", and 2 refresh tokens end.", ", and 1 refresh token ends."] {
         expect_words(&page, 200, count);
     }
     let fields = [("ended", app.id.as_str())];

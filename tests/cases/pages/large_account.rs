@@ -175,7 +175,7 @@ async fn administrators_reach_all_of_them_on_small_pages_too(world: World) {
         assert_eq!(ended.len(), 200, "{language}");
     }
     let first = admin.browser().open(&path).await;
-    let effect = "The sessions ( 100 ) and the access of connected apps ( 100 )";
+    let effect = "This ends 100 sessions , and the access of 100 connected apps and of";
     expect_words(&first, 200, effect);
 }
 

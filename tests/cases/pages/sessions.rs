@@ -71,7 +71,10 @@ async fn an_administrator_ends_a_session_and_what_began_in_it(world: SharedWorld
     app.tokens(&user, "posts:read").await;
     let mut browser = admin.browser();
     let page = browser.open(&path_of(&user)).await;
-    for count in ["got in it ( 1 )", "got in it ( 0 )"] {
+    for count in [
+        "ends, and 1 refresh token that",
+        "No app of this service has a refresh token",
+    ] {
         expect_words(&page, 200, count);
     }
     let session = session_of(&user).await;

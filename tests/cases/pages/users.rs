@@ -89,7 +89,7 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         "Some App",
         "Read posts, including your drafts",
         "Two-step sign-in was turned on authn_mfa_enabled ·",
-        "The sessions ( 1 ) and the access of connected apps ( 1 )",
+        "This ends 1 session , and the access of 1 connected app and of the apps of this service.",
         "users disable --email",
         &format!("-X POST {}{}/disablements", world.base(), path_of(&user)),
         "All events of this user",

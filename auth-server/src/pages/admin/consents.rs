@@ -94,7 +94,7 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
             given: consent.access.granted_at,
             last_used: consent.access.last_used_at,
             is_own: consent.user_id == page.administrator,
-            effect: effect.with("families", details.families),
+            effect: effect.count("families", details.families.unsigned_abs()),
             in_terminal: InTerminal::call(&format!("-X DELETE {}/{}", page.url, consent.id)),
         })
     });

@@ -81,7 +81,7 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
             email: &details.email,
             user: paths::of_user(listed.user_id),
             is_own: listed.user_id == administrator.user.id,
-            effect: effect.with("families", details.families),
+            effect: effect.count("families", details.families.unsigned_abs()),
             in_terminal: InTerminal::call(&format!("-X DELETE {}/{id}", page.url)),
         })
     });

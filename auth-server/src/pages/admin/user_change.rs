@@ -45,7 +45,7 @@ names! {
 
 impl UserChange {
     /// Returns the label of the button, and the effect on an account with these numbers of sessions and apps.
-    pub(super) fn in_words(self, sessions: usize, apps: usize) -> (Text<'static>, Text<'static>) {
+    pub(in crate::pages) fn in_words(self, sessions: usize, apps: usize) -> (Text<'static>, Text<'static>) {
         let (label, effect) = match self {
             Self::Disable => (text::of("user-disable"), text::of("user-disable-effect")),
             Self::Enable => (text::of("user-enable"), text::of("user-enable-effect")),
@@ -70,7 +70,10 @@ impl UserChange {
                 (text::of("user-sign-out"), text::of("user-sign-out-effect"))
             }
         };
-        (label, effect.with("sessions", sessions).with("apps", apps))
+        let sessions = text::of("user-ended-sessions").count("n", sessions as u64);
+        let apps = text::of("user-ended-apps").count("n", apps as u64);
+        let effect = effect.with("sessions", sessions.plain());
+        (label, effect.with("apps", apps.plain()))
     }
 
     /// Returns the command and the call that make the change to the account with this address, whose URL at
