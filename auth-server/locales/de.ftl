@@ -617,15 +617,15 @@ events = Sicherheitsereignisse
 events-views = Ansicht
 events-list = Alle Ereignisse
 events-refusals = Abweisungen nach Art und Ursache
-events-refusals-rows = Jede Zeile steht für eine Art und eine Ursache von Abweisungen, mit ihrer Zahl und der neuesten von ihnen. Wenn Sie keinen Anfang wählen, sind es die eines Tages.
+events-refusals-rows = Abweisungen einer Art und Ursache teilen sich eine Zeile, die ihre Zahl und die neueste von ihnen zeigt. Wenn Sie keinen Anfang wählen, reicht die Liste einen Tag zurück.
 events-refusals-older = Nur die neuesten { $n } Einträge sind gruppiert, und es gibt ältere. Wählen Sie einen kürzeren Zeitraum, um diese zu sehen.
 events-refusals-further = Kleinere Gruppen, die nicht gezeigt werden: { $n }. Wählen Sie ein Ereignis, um mehr zu sehen.
 events-of-kind = Alle Abweisungen dieser Art
 events-any = alle
 events-select = Ereignisse anzeigen
 events-refused = { $field }: „{ $value }“ ist ungültig und wurde nicht beachtet. Korrigieren oder entfernen Sie die Angabe.
-events-none = Kein Ereignis passt zu diesen Bedingungen.
-events-end = Weitere Ereignisse, die zu diesen Bedingungen passen, gibt es nicht.
+events-none = Kein Ereignis erfüllt diese Bedingungen.
+events-end = Weitere Ereignisse, die diese Bedingungen erfüllen, gibt es nicht.
 events-all = Alle Ereignisse anzeigen
 events-since = Ab (UTC)
 events-until = Vor (UTC)
@@ -659,7 +659,7 @@ keys = Signaturschlüssel
 keys-all = Alle Schlüssel
 keys-select = Schlüssel anzeigen
 keys-sign-in = Um die Schlüssel hier zu ändern, müssen Sie sich in den letzten zehn Minuten angemeldet haben.
-keys-settings = Ein Schlüssel signiert in einem Zeitraum von { $lifetime }. Prüfer dürfen den Schlüsselsatz in einem Zeitraum von { $cached } zwischenspeichern.
+keys-settings = Ein Schlüssel signiert für die Dauer von { $lifetime }. Prüfer dürfen den Schlüsselsatz bis zu { $cached } zwischenspeichern.
 keys-published = Der Schlüsselsatz:
 key = Schlüssel
 key-created = Erstellt
@@ -684,7 +684,7 @@ key-tokens = Nicht abgelaufene Token
 key-tokens-about = etwa { $n }
 key-tokens-revoked = etwa { $n }, alle widerrufen
 key-tokens-none = keine gezählt
-keys-tokens = Nicht abgelaufen sind so viele der Zugriffstoken, die ein Schlüssel signiert hat, gezählt am Ende der letzten Minute. Widerrufene zählen mit.
+keys-tokens = Gezählt werden am Ende jeder Minute die Zugriffstoken, die ein Schlüssel signiert hat und die noch nicht abgelaufen sind. Widerrufene zählen mit.
 keys-rotate = Schlüssel wechseln
 keys-rotation-later = Die Schlüssel lassen sich in { $time } wechseln: Bis dahin kann ein Zwischenspeicher einen Schlüsselsatz ohne den vorbereiteten Schlüssel enthalten.
 keys-none-staged = Die Schlüssel lassen sich wechseln, sobald der nächste Schlüssel vorbereitet ist, was der Issuer bald tut.
@@ -723,7 +723,10 @@ keys-refused = werden abgelehnt
 
 verifiers = Wer den nächsten Schlüssel hat
 verifiers-api = Replikate der API, die den vorbereiteten Schlüssel haben: { $ready } von { $all }.
-verifiers-clients = Andere Prüfer, die ihn haben, unter denen, die den Schlüsselsatz am letzten Tag geholt haben: { $ready } von { $all }.
+verifiers-clients = { $all ->
+    [0] Kein anderer Prüfer hat den Schlüsselsatz in den letzten 24 Stunden geholt.
+   *[other] Andere Prüfer, die ihn haben, unter denen, die den Schlüsselsatz in den letzten 24 Stunden geholt haben: { $ready } von { $all }.
+ }
 verifiers-further = { $n ->
     [one] Ein weiterer Prüfer ist nicht gezeigt.
    *[other] { $n } weitere Prüfer sind nicht gezeigt.

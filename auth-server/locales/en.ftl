@@ -605,7 +605,7 @@ events = Security events
 events-views = View
 events-list = All events
 events-refusals = Refusals by kind and cause
-events-refusals-rows = Each row is a kind and a cause of refusals, with their number and the newest of them. Unless you choose a beginning, they are those of a day.
+events-refusals-rows = Refusals of one kind and cause share a row, which shows their number and the newest of them. Unless you choose a beginning, the list covers one day.
 events-refusals-older = Only the newest { $n } entries are grouped, and there are older ones. Choose a shorter time to see those.
 events-refusals-further = Smaller groups that are not shown: { $n }. Choose an event to see more.
 events-of-kind = All refusals of this kind
@@ -711,7 +711,10 @@ keys-refused = refused
 
 verifiers = Who has the next key
 verifiers-api = Replicas of the API that have the staged key: { $ready } of { $all }.
-verifiers-clients = Other verifiers that have it, among those that fetched the key set within the last day: { $ready } of { $all }.
+verifiers-clients = { $all ->
+    [0] No other verifier has fetched the key set within the last day.
+   *[other] Other verifiers that have it, among those that fetched the key set within the last day: { $ready } of { $all }.
+ }
 verifiers-further = { $n ->
     [one] One further verifier is not shown.
    *[other] { $n } further verifiers are not shown.
