@@ -15,11 +15,24 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("events", "/admin/events").await;
     walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
         .await;
-    walk.visit("events-refusals", "/admin/events?view=refusals").await;
+    refusals(walk).await;
     figures(walk).await;
     walk.world.age_sign_ins_of(&admin).await;
     walk.visit("signing-keys-later", "/admin/keys").await;
     walk.visit("sessions-later", "/admin/sessions").await;
+}
+
+/// The refusals grouped by kind and cause, and the view without one.
+async fn refusals(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    let anyone = user.anonymous();
+    for _ in 0..3 {
+        anyone.login(&user.email, "not the password").await.expect(401);
+    }
+    user.get("/admin/users").await.expect(403);
+    walk.visit("events-refusals", "/admin/events?view=refusals").await;
+    let none = "/admin/events?view=refusals&user_id=1000000000";
+    walk.visit("events-refusals-none", none).await;
 }
 
 /// The plots of an hour with gaps, and of a week.
