@@ -98,6 +98,8 @@ struct SigningKeysTemplate<'a> {
 /// A change that happened just now.
 struct News<'a> {
     text: Text<'a>,
+    /// Whether a key was compromised.
+    is_warning: bool,
     /// The replicas of the API and whether they refuse the tokens of the key, if it is compromised.
     refusals: Vec<Text<'a>>,
 }
@@ -229,6 +231,7 @@ fn news<'a>(page: &SigningKeysPage<'a>) -> Vec<News<'a>> {
         };
         (page.now.since(at) < lifetime).then(|| News {
             text: text.with("kid", &key.kid).since("time", at, page.now),
+            is_warning: key.compromised,
             refusals: readiness::refusals(page.readiness, key),
         })
     });
