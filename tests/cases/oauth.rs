@@ -19,6 +19,7 @@ mod mcp_clients;
 mod openid_connect;
 mod pkce;
 mod pushed_requests;
+mod quickstarts;
 mod redirect_uris;
 mod refresh_cookies;
 mod refresh_family_limits;

@@ -103,9 +103,9 @@ impl ProgramConfig {
         command
     }
 
-    /// Runs a Bash script with `set -e`, with the programs on the PATH and the flags as environment
+    /// Prepares a Bash script with `set -e`, with the programs on the PATH and the flags as environment
     /// variables.
-    pub(crate) fn bash(&self, script: &str) -> Output {
+    pub(crate) fn bash(&self, script: &str) -> Command {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = std::iter::once(programs_dir().to_owned()).chain(std::env::split_paths(&path));
         let settings = self.flags.chunks_exact(2).map(|flag| {
@@ -113,13 +113,13 @@ impl ProgramConfig {
             let name = name.to_uppercase().replace('-', "_");
             (format!("LATCHKEY_{name}"), &flag[1])
         });
-        self.command_of("timeout")
+        let mut command = self.command_of("timeout");
+        command
             .args(["120", "bash", "-e", "-c", script])
             .env("PATH", std::env::join_paths(path).unwrap())
             .envs(settings)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap()
+            .stdin(Stdio::null());
+        command
     }
 
     /// Spawns a command of the program.

@@ -359,6 +359,11 @@ impl World {
     /// Runs a Bash script with `set -e` in the directory of this world, with the programs on the PATH and the
     /// settings of this world as environment variables.
     pub fn bash(&self, script: &str) -> Output {
+        self.prepare_bash(script).output().unwrap()
+    }
+
+    /// Prepares the script of [`World::bash`].
+    pub fn prepare_bash(&self, script: &str) -> Command {
         self.deployment.processes[0].config.bash(script)
     }
 

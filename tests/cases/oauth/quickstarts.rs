@@ -1,0 +1,78 @@
+//! The programs of `docs/apps/quickstarts.md`. Each is the file in `docs/apps/examples/` itself, with the library
+//! that the page names.
+
+use reqwest::{Client, Response};
+use serde_json::{Value, json};
+use tests::{App, Example, SharedWorld, World, free_port, on_one_shape};
+
+/// Starts a program with its settings for this app.
+fn start(world: &World, file: &str, app: &App, port: &str) -> Example {
+    let settings = &[
+        ("ISSUER", world.base()),
+        ("API", world.base()),
+        ("CLIENT_ID", app.id.as_str()),
+        ("CLIENT_SECRET", app.secret.as_deref().unwrap_or_default()),
+        ("PORT", port),
+    ];
+    Example::start(file, settings)
+}
+
+/// Requests a page of a program, with this header.
+async fn get(url: &str, (name, value): (&str, &str)) -> Response {
+    let client = Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none());
+    let request = client.build().unwrap().get(url).header(name, value);
+    request.send().await.unwrap()
+}
+
+/// The value of a header.
+fn header<'a>(response: &'a Response, name: &str) -> &'a str {
+    response.headers()[name].to_str().unwrap()
+}
+
+async fn a_service_reads_the_posts(world: SharedWorld) {
+    let app = world.app().kind("service").scope("posts:read").register();
+    world.user().await.publish("A post for a service").await;
+    let printed = start(&world, "service.py", &app, "").end().await;
+    assert!(printed.contains("posts:read"), "{printed}");
+    assert!(printed.contains("- "), "no post: {printed}");
+}
+
+async fn a_resource_server_accepts_tokens_of_the_issuer(world: SharedWorld) {
+    let (user, app, port) = (
+        world.user().await,
+        world.app().register(),
+        free_port().to_string(),
+    );
+    let mut server = start(&world, "resource_server.mjs", &app, &port);
+    let url = server.url("localhost").await;
+    let tokens = app.tokens(&user, "openid posts:read").await;
+    let id_token = tokens.reply.json()["id_token"].as_str().unwrap().to_owned();
+    let narrow = app.tokens(&user, "profile:read").await.access;
+    let forged = format!("{}A", tokens.access);
+    for (token, status, challenge) in [
+        ("", 401_u16, "Bearer"),
+        (forged.as_str(), 401, r#"Bearer error="invalid_token""#),
+        (id_token.as_str(), 401, r#"Bearer error="invalid_token""#),
+        (
+            narrow.as_str(),
+            403,
+            r#"Bearer error="insufficient_scope", scope="posts:read""#,
+        ),
+    ] {
+        let refused = get(&url, ("authorization", &format!("Bearer {token}"))).await;
+        assert_eq!(refused.status(), status, "{token}");
+        assert_eq!(header(&refused, "www-authenticate"), challenge);
+    }
+    let accepted = get(&url, ("authorization", &format!("Bearer {}", tokens.access))).await;
+    assert_eq!(accepted.status(), 200);
+    let claims: Value = accepted.json().await.unwrap();
+    let expected = json!({ "sub": user.id.to_string(), "client_id": app.id, "scope": "openid posts:read" });
+    assert_eq!(claims, expected);
+}
+
+on_one_shape!(
+    a_service_reads_the_posts,
+    a_resource_server_accepts_tokens_of_the_issuer,
+);

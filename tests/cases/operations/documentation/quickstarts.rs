@@ -1,0 +1,68 @@
+//! The quickstarts: their programs are short, and their commands lead from a fresh installation to tokens.
+//! `oauth::quickstarts` runs the programs.
+
+use super::{at_address, blocks, root};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use tests::{Example, Shape, World, on_shapes, tool, without_deployment};
+
+/// The page, relative to the repository.
+pub(super) const PAGE: &str = "docs/apps/quickstarts.md";
+/// The maximum number of lines of a program.
+const MAX_LINES: usize = 60;
+/// The maximum number of commands from a running server to the tokens of the apps that the test runs.
+const MAX_COMMANDS: usize = 10;
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+fn each_program_is_short_and_documented_and_tested() {
+    let (page, cases) = (read(PAGE), read("tests/cases/oauth/quickstarts.rs"));
+    let files = std::fs::read_dir(root().join("docs/apps/examples")).unwrap();
+    let mut count = 0;
+    for file in files.map(|file| file.unwrap().path()) {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+        assert!(lines <= MAX_LINES, "{name} has {lines} lines");
+        assert!(
+            page.contains(&format!("](examples/{name})")),
+            "{PAGE} lacks {name}"
+        );
+        assert!(cases.contains(&format!("\"{name}\"")), "no test runs {name}");
+        count += 1;
+    }
+    assert_eq!(count, 2, "there is a program for each kind of app");
+}
+
+/// A newcomer runs the commands of the page, without those that install packages, on a fresh installation.
+async fn a_newcomer_gets_tokens(shape: Shape) {
+    let world = World::builder(shape).empty().start().await;
+    symlink(root().join("docs"), world.data_dir().with_file_name("docs")).unwrap();
+    let blocks = blocks(Path::new(PAGE));
+    let last = blocks.iter().rposition(|block| block.language == "sh").unwrap();
+    let needed = blocks[..=last]
+        .iter()
+        .filter(|block| ["console", "sh"].contains(&block.language.as_str()));
+    let lines = needed.flat_map(|block| block.text.lines());
+    let commands = lines.filter(|line| !line.ends_with('\\')).count();
+    assert!(commands <= MAX_COMMANDS, "{commands} commands");
+
+    let python = tool("authlib/bin");
+    let mut script = format!("PATH={}:$PATH\n", python.display());
+    script.extend(
+        blocks
+            .iter()
+            .filter(|block| block.language == "sh")
+            .map(|block| block.text.as_str()),
+    );
+    let example = Example::spawn(world.prepare_bash(&at_address(&world, &script)));
+    let printed = example.end().await;
+    assert!(
+        printed.contains("The token has the scope posts:read"),
+        "{printed}"
+    );
+}
+
+on_shapes!(a_newcomer_gets_tokens: sqlite Sqlite);
+without_deployment!(each_program_is_short_and_documented_and_tested);

@@ -1,0 +1,110 @@
+//! The programs in `docs/apps/examples/`, which run where they are, with the packages of `tests/clients/`.
+
+use crate::accounts::User;
+use crate::browser::Browser;
+use crate::installed_programs::tool;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout};
+
+/// A running program. Killed on drop.
+#[derive(Debug)]
+pub struct Example {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    /// The folder in which it found its packages.
+    _packages: Option<TempDir>,
+}
+
+impl Example {
+    /// Starts a program with these environment variables.
+    pub fn start(file: &str, settings: &[(&str, &str)]) -> Self {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let packages = tempfile::tempdir().unwrap();
+        for folder in ["docs", "deploy"] {
+            symlink(source.join(folder), packages.path().join(folder)).unwrap();
+        }
+        let modules = tool("openid-client/node_modules");
+        symlink(modules, packages.path().join("node_modules")).unwrap();
+        let mut command = if file.ends_with(".py") {
+            Command::new(tool("authlib/bin/python"))
+        } else {
+            let mut node = Command::new("node");
+            // Node.js then looks for packages beside the link, and not beside the file.
+            node.arg("--preserve-symlinks-main");
+            node
+        };
+        command.arg(packages.path().join("docs/apps/examples").join(file));
+        command.envs(settings.iter().copied());
+        Self {
+            _packages: Some(packages),
+            ..Self::spawn(command)
+        }
+    }
+
+    /// Starts a command that runs such programs.
+    pub fn spawn(command: Command) -> Self {
+        let mut command = tokio::process::Command::from(command);
+        command
+            // Opens no page: the test does.
+            .env("BROWSER", "true")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let mut process = command.spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        Self {
+            process,
+            lines,
+            _packages: None,
+        }
+    }
+
+    /// The URL in the next line that has one with this part. Fails the test if the program ends before.
+    pub async fn url(&mut self, part: &str) -> String {
+        while let Some(line) = self.lines.next_line().await.unwrap() {
+            let mut words = line.split_whitespace();
+            if let Some(url) = words.find(|word| word.starts_with("http") && word.contains(part)) {
+                return url.to_owned();
+            }
+        }
+        panic!(
+            "the program ended without a URL with {part}: {}",
+            self.errors().await
+        );
+    }
+
+    /// Signs the user in at the URL that the program prints, and leads the browser back to the program.
+    pub async fn sign_in(&mut self, browser: &mut Browser, user: &User) {
+        let url = self.url("/authorize?").await;
+        let left = browser.complete_flow(&url, user, "allow").await;
+        let left = left.unwrap_or_else(|page| panic!("{url}: {}", page.reply));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let reply = client.get(left.as_str()).send().await.unwrap();
+        assert!(reply.status().is_success(), "{reply:?}");
+    }
+
+    /// Waits for its end. Returns what else it printed. Fails the test unless it succeeds.
+    pub async fn end(mut self) -> String {
+        let mut printed = String::new();
+        while let Some(line) = self.lines.next_line().await.unwrap() {
+            printed += &line;
+            printed.push('\n');
+        }
+        let status = self.process.wait().await.unwrap();
+        let errors = self.errors().await;
+        assert!(status.success(), "{status}\n{printed}{errors}");
+        printed
+    }
+
+    async fn errors(&mut self) -> String {
+        let mut errors = String::new();
+        let stderr = self.process.stderr.as_mut().unwrap();
+        stderr.read_to_string(&mut errors).await.unwrap();
+        errors
+    }
+}
