@@ -15,6 +15,7 @@ use tokio::process::{Child, ChildStdout};
 pub struct Example {
     process: Child,
     lines: Lines<BufReader<ChildStdout>>,
+    printed: String,
     /// The folder in which it found its packages.
     _packages: Option<TempDir>,
 }
@@ -60,45 +61,37 @@ impl Example {
         Self {
             process,
             lines,
+            printed: String::new(),
             _packages: None,
         }
     }
 
-    /// The URL in the next line that has one with this part. Fails the test if the program ends before.
+    /// The next URL that it prints and that contains this text. Fails the test if the program ends before.
     pub async fn url(&mut self, part: &str) -> String {
-        while let Some(line) = self.lines.next_line().await.unwrap() {
+        while let Some(line) = self.line().await {
             let mut words = line.split_whitespace();
             if let Some(url) = words.find(|word| word.starts_with("http") && word.contains(part)) {
                 return url.to_owned();
             }
         }
-        panic!(
-            "the program ended without a URL with {part}: {}",
-            self.errors().await
-        );
+        let errors = self.errors().await;
+        panic!("the program ended without a URL with {part}: {errors}");
     }
 
-    /// Signs the user in at the URL that the program prints, and leads the browser back to the program.
-    pub async fn sign_in(&mut self, browser: &mut Browser, user: &User) {
-        let url = self.url("/authorize?").await;
-        let left = browser.complete_flow(&url, user, "allow").await;
-        let left = left.unwrap_or_else(|page| panic!("{url}: {}", page.reply));
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let reply = client.get(left.as_str()).send().await.unwrap();
-        assert!(reply.status().is_success(), "{reply:?}");
-    }
-
-    /// Waits for its end. Returns what else it printed. Fails the test unless it succeeds.
+    /// Waits for its end. Returns all that it printed. Fails the test unless it succeeds.
     pub async fn end(mut self) -> String {
-        let mut printed = String::new();
-        while let Some(line) = self.lines.next_line().await.unwrap() {
-            printed += &line;
-            printed.push('\n');
-        }
+        while self.line().await.is_some() {}
         let status = self.process.wait().await.unwrap();
         let errors = self.errors().await;
-        assert!(status.success(), "{status}\n{printed}{errors}");
-        printed
+        assert!(status.success(), "{status}\n{}{errors}", self.printed);
+        self.printed
+    }
+
+    async fn line(&mut self) -> Option<String> {
+        let line = self.lines.next_line().await.unwrap()?;
+        self.printed.push_str(&line);
+        self.printed.push('\n');
+        Some(line)
     }
 
     async fn errors(&mut self) -> String {
@@ -106,5 +99,16 @@ impl Example {
         let stderr = self.process.stderr.as_mut().unwrap();
         stderr.read_to_string(&mut errors).await.unwrap();
         errors
+    }
+}
+
+impl Browser {
+    /// Completes a flow, which the user allows, and loads the page of the redirect URI.
+    pub async fn return_to_app(&mut self, start: &str, user: &User) {
+        let left = self.complete_flow(start, user, "allow").await;
+        let left = left.unwrap_or_else(|page| panic!("{start}: {}", page.reply));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let reply = client.get(left.as_str()).send().await.unwrap();
+        assert!(reply.status().is_success(), "{reply:?}");
     }
 }

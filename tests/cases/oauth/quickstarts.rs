@@ -31,12 +31,56 @@ fn header<'a>(response: &'a Response, name: &str) -> &'a str {
     response.headers()[name].to_str().unwrap()
 }
 
+/// The cookie that a response sets, with its name.
+fn cookie(response: &Response) -> &str {
+    header(response, "set-cookie").split(';').next().unwrap()
+}
+
 async fn a_service_reads_the_posts(world: SharedWorld) {
     let app = world.app().kind("service").scope("posts:read").register();
     world.user().await.publish("A post for a service").await;
     let printed = start(&world, "service.py", &app, "").end().await;
     assert!(printed.contains("posts:read"), "{printed}");
     assert!(printed.contains("- "), "no post: {printed}");
+}
+
+async fn a_command_line_app_signs_a_user_in(world: SharedWorld) {
+    let user = world.user().await;
+    let app = world
+        .app()
+        .kind("native")
+        .redirect_uri("http://127.0.0.1/callback")
+        .register();
+    let mut program = start(&world, "command_line.py", &app, "");
+    let url = program.url("/authorize?").await;
+    world.browser().return_to_app(&url, &user).await;
+    let printed = program.end().await;
+    assert!(printed.contains(&user.email), "{printed}");
+}
+
+async fn a_web_app_signs_a_user_in(world: SharedWorld) {
+    let (user, port) = (world.user().await, free_port().to_string());
+    let app = world
+        .app()
+        .kind("web")
+        .redirect_uri("http://localhost/callback")
+        .register();
+    let mut server = start(&world, "web_app.mjs", &app, &port);
+    let url = server.url("localhost").await;
+    let nothing = ("accept", "*/*");
+    let began = get(&url, nothing).await;
+    let mut browser = world.browser();
+    let callback = browser
+        .complete_flow(header(&began, "location"), &user, "allow")
+        .await;
+    let callback = callback.unwrap();
+    let elsewhere = get(callback.as_str(), nothing).await;
+    assert_eq!(elsewhere.status(), 404, "the response belongs to another browser");
+    let returned = get(callback.as_str(), ("cookie", cookie(&began))).await;
+    assert_eq!(returned.status(), 303);
+    let page = get(header(&returned, "location"), ("cookie", cookie(&returned))).await;
+    let text = page.text().await.unwrap();
+    assert_eq!(text, format!("You are signed in as {}.\n", user.email));
 }
 
 async fn a_resource_server_accepts_tokens_of_the_issuer(world: SharedWorld) {
@@ -74,5 +118,7 @@ async fn a_resource_server_accepts_tokens_of_the_issuer(world: SharedWorld) {
 
 on_one_shape!(
     a_service_reads_the_posts,
+    a_command_line_app_signs_a_user_in,
+    a_web_app_signs_a_user_in,
     a_resource_server_accepts_tokens_of_the_issuer,
 );

@@ -32,10 +32,11 @@ fn each_program_is_short_and_documented_and_tested() {
         assert!(cases.contains(&format!("\"{name}\"")), "no test runs {name}");
         count += 1;
     }
-    assert_eq!(count, 2, "there is a program for each kind of app");
+    assert_eq!(count, 4, "there is a program for each kind of app");
 }
 
-/// A newcomer runs the commands of the page, without those that install packages, on a fresh installation.
+/// A newcomer runs the commands of the page, without those that install packages, on a fresh installation. In a
+/// browser the newcomer signs in as the user whom the page creates.
 async fn a_newcomer_gets_tokens(shape: Shape) {
     let world = World::builder(shape).empty().start().await;
     symlink(root().join("docs"), world.data_dir().with_file_name("docs")).unwrap();
@@ -56,12 +57,17 @@ async fn a_newcomer_gets_tokens(shape: Shape) {
             .filter(|block| block.language == "sh")
             .map(|block| block.text.as_str()),
     );
-    let example = Example::spawn(world.prepare_bash(&at_address(&world, &script)));
+    let mut example = Example::spawn(world.prepare_bash(&at_address(&world, &script)));
+    let url = example.url("/authorize?").await;
+    let user = world.log_in("ann@example.org", "correct horse").await;
+    world.browser().return_to_app(&url, &user).await;
     let printed = example.end().await;
-    assert!(
-        printed.contains("The token has the scope posts:read"),
-        "{printed}"
-    );
+    for line in [
+        "The token has the scope posts:read",
+        "You are signed in as ann@example.org.",
+    ] {
+        assert!(printed.contains(line), "{printed}");
+    }
 }
 
 on_shapes!(a_newcomer_gets_tokens: sqlite Sqlite);
