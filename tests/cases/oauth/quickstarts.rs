@@ -3,7 +3,7 @@
 
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
-use tests::{App, Example, SharedWorld, World, free_port, on_one_shape};
+use tests::{App, Chromium, Example, PASSWORD, SUBMIT, SharedWorld, World, free_port, on_one_shape};
 
 /// Starts a program with its settings for this app.
 fn start(world: &World, file: &str, app: &App, port: &str) -> Example {
@@ -83,6 +83,41 @@ async fn a_web_app_signs_a_user_in(world: SharedWorld) {
     assert_eq!(text, format!("You are signed in as {}.\n", user.email));
 }
 
+async fn a_single_page_app_signs_a_user_in_in_chromium(world: SharedWorld) {
+    let (user, port) = (world.user().await, free_port().to_string());
+    let origin = format!("http://localhost:{port}");
+    let callback = format!("{origin}/callback");
+    let app = world
+        .app()
+        .redirect_uri(&callback)
+        .option(&["--refresh-cookie"])
+        .register();
+    world.expect_origin(&origin).await;
+    let mut server = start(&world, "single_page_app.mjs", &app, &port);
+    assert_eq!(server.url("localhost").await, origin);
+    let signed_in = state(&format!("You are signed in as {}.", user.email));
+    let browser = Chromium::with_scripts().await;
+    browser.open(&origin).await;
+    browser.expect(&state("You are signed out.")).await;
+    browser.press("#sign-in").await;
+    browser.expect(r#"name="password""#).await;
+    browser.fill("#email", &user.email).await;
+    browser.fill("#password", PASSWORD).await;
+    browser.press(SUBMIT).await;
+    browser.expect(r#"value="allow""#).await;
+    browser.press("button[value=allow]").await;
+    assert_eq!(browser.expect(&signed_in).await, callback);
+    browser.open(&origin).await;
+    browser.expect(&signed_in).await;
+    browser.press("#sign-out").await;
+    browser.expect(&state("You are signed out.")).await;
+}
+
+/// The element in which the single-page app shows its state.
+fn state(text: &str) -> String {
+    format!(r#"<p id="state">{text}</p>"#)
+}
+
 async fn a_resource_server_accepts_tokens_of_the_issuer(world: SharedWorld) {
     let (user, app, port) = (
         world.user().await,
@@ -120,5 +155,6 @@ on_one_shape!(
     a_service_reads_the_posts,
     a_command_line_app_signs_a_user_in,
     a_web_app_signs_a_user_in,
+    a_single_page_app_signs_a_user_in_in_chromium,
     a_resource_server_accepts_tokens_of_the_issuer,
 );

@@ -32,7 +32,7 @@ fn each_program_is_short_and_documented_and_tested() {
         assert!(cases.contains(&format!("\"{name}\"")), "no test runs {name}");
         count += 1;
     }
-    assert_eq!(count, 4, "there is a program for each kind of app");
+    assert_eq!(count, 5, "there is a program for each kind of app");
 }
 
 /// A newcomer runs the commands of the page, without those that install packages, on a fresh installation. In a
