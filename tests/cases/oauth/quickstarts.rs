@@ -1,5 +1,5 @@
-//! The programs of `docs/apps/quickstarts.md`. Each is the file in `docs/apps/examples/` itself, with the library
-//! that the page names.
+//! The programs of `docs/apps/quickstarts.md`. Each is the file in `docs/apps/examples/` itself, with the
+//! library that the page names.
 
 use reqwest::{Client, Response};
 use serde_json::{Value, json};

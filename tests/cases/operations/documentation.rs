@@ -3,8 +3,8 @@
 //! A fenced block marked `sh` is run. The blocks of one page run in order as one Bash script with `set -e`,
 //! against a freshly started `latchkey` whose address replaces `localhost:8080`, in the directory that
 //! contains its `data`. A block marked `console` shows commands that cannot run in a test, such as the
-//! installation of packages: only its syntax is checked, and that its `latchkey` subcommands exist. A user signs
-//! in while the blocks of the quickstarts run, so they have a test of their own.
+//! installation of packages: only its syntax is checked, and that its `latchkey` subcommands exist. A user
+//! signs in while the blocks of the quickstarts run, so they have a test of their own.
 
 mod quickstarts;
 mod tutorial;

@@ -35,8 +35,8 @@ fn each_program_is_short_and_documented_and_tested() {
     assert_eq!(count, 5, "there is a program for each kind of app");
 }
 
-/// A newcomer runs the commands of the page, without those that install packages, on a fresh installation. In a
-/// browser the newcomer signs in as the user whom the page creates.
+/// A newcomer runs the commands of the page, without those that install packages, on a fresh installation. In
+/// a browser the newcomer signs in as the user whom the page creates.
 async fn a_newcomer_gets_tokens(shape: Shape) {
     let world = World::builder(shape).empty().start().await;
     symlink(root().join("docs"), world.data_dir().with_file_name("docs")).unwrap();
