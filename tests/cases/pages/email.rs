@@ -40,7 +40,7 @@ async fn the_form_says_what_is_wrong(world: SharedWorld) {
     let mut browser = user.browser();
     let page = open(&mut browser).await;
     let refused = browser.submit(&page, &[("email", "no address")]).await;
-    expect_words(&refused, 422, "This is not a complete e-mail address");
+    expect_words(&refused, 422, "This is not a valid e-mail address");
     assert!(refused.reply.text().contains("no address"), "{}", refused.reply);
     let email = world.fresh_email();
     let forged = [("email", email.as_str()), ("csrf", "x")];

@@ -65,7 +65,7 @@ async fn unacceptable_input_is_shown_again_with_the_reason(world: SharedWorld) {
     let long = "long ".repeat(30);
     let email = world.fresh_email();
     for (email, password, status, reason) in [
-        ("ann", PASSWORD, 422, "This is not a complete e-mail address."),
+        ("ann", PASSWORD, 422, "This is not a valid e-mail address."),
         (&email, "short", 422, "at least 8 characters"),
         (&email, &long, 422, "at most 128 characters"),
         (&email, "password1", 422, "easy to guess"),

@@ -52,7 +52,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
         let label = match *name {
             "role" => text::of("user-role"),
             "disabled" => text::of("user-state"),
-            _ => text::of("email"),
+            _ => text::of("user-email"),
         };
         let text = text::of("events-refused").with("field", label.plain());
         text.with("value", value)
