@@ -37,6 +37,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     dropped_cookie(walk).await;
     many_passkeys(walk).await;
     failure(walk, &user).await;
+    unavailable(walk, &user).await;
     walk.visit("demo-failed", "/demo?error=access_denied&state=some-state")
         .await;
     administration::visit(walk).await;
@@ -179,6 +180,19 @@ async fn failure(walk: &Walk<'_>, user: &User) {
     walk.visit_expecting("failure", "/account/passkeys", 500).await;
     execute!(db.writer(), "ALTER TABLE missing_passkeys RENAME TO passkeys").unwrap();
     db.close().await;
+}
+
+/// The page of a sign-in that cannot begin a session, here because the transaction of another process keeps
+/// the SQLite file from writes for longer than the program waits.
+async fn unavailable(walk: &Walk<'_>, user: &User) {
+    walk.open_as_stranger("/signin").await;
+    let db = walk.world.db().await;
+    let other = db.begin().await.unwrap();
+    let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
+    walk.submit(&fields, SUBMIT, DONE).await;
+    other.commit().await.unwrap();
+    db.close().await;
+    walk.check_expecting("unavailable", 503).await;
 }
 
 /// The page for a browser whose address has made too many calls. Every page of this address is that one for
