@@ -56,6 +56,8 @@ struct AccountTemplate<'a> {
     offers_passkey: bool,
     sessions: Part<SessionItem>,
     apps: Part<AppItem<'a>>,
+    /// Whether the user may have more apps than those.
+    may_lack_apps: bool,
     events: Vec<EventItem<'a>>,
     /// Whether there are older events than those.
     has_older_events: bool,
@@ -107,6 +109,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             offers_passkey: passkeys == Some(0) && page.has_recent_sign_in,
             sessions: Part::of(&overview.sessions, parts.sessions, (path, "sessions"), session),
             apps: Part::of(&overview.apps, parts.apps, (path, "apps"), app_item),
+            may_lack_apps: overview.may_lack_apps(),
             events,
             has_older_events,
             now: page.now,

@@ -1,7 +1,7 @@
 //! The data of the pages of one account, for its user and for administrators.
 
 use audit::events::list::SecurityEvent;
-use identity::consents::ConnectedApp;
+use identity::consents::{self, ConnectedApp};
 use identity::sessions::OwnSession;
 use identity::users::account::Account;
 
@@ -13,4 +13,11 @@ pub(crate) struct Overview {
     pub(crate) apps: Vec<ConnectedApp>,
     /// The newest events.
     pub(crate) events: Vec<SecurityEvent>,
+}
+
+impl Overview {
+    /// Returns whether the user may have more apps than these.
+    pub(super) fn may_lack_apps(&self) -> bool {
+        self.apps.len() >= consents::MAX_LISTED
+    }
 }

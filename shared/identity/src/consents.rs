@@ -17,6 +17,9 @@ use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
+/// The largest number of apps that [`list()`] returns: the limit of LIST.
+pub const MAX_LISTED: usize = 1_000;
+
 /// The columns of [`Access`] and their tables. Reads `clients` and `refresh_families` too, which the
 /// neighboring modules own.
 macro_rules! access {
@@ -154,7 +157,7 @@ pub async fn lock(tx: &mut Tx, user_id: i64, client_id: &str, id: &str) -> Resul
     Ok(fetch_optional!(on, (i64,), lock, user_id, client_id, id)?.is_some())
 }
 
-/// Returns the apps to which a user has granted access, ordered by id, at most 1,000.
+/// Returns the apps to which a user has granted access, ordered by id, at most [`MAX_LISTED`].
 pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
 }

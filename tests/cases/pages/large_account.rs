@@ -10,15 +10,17 @@ use tests::{App, Browser, Page, User, World, on_one_shape};
 
 /// The largest size of a page with all that it loads, in bytes over the wire.
 const MAX_BYTES: usize = 60_000;
-/// The number of sessions, which is the largest number that a user can have, and of apps.
+/// The number of sessions, which is the largest number that a user can have, and mostly of apps.
 const COUNT: i64 = 100;
+/// The largest number of apps that a page has.
+const MAX_APPS: i64 = 1_000;
 const SCOPE: &str =
     "posts:read posts:write comments:write payments:read payments:write profile:read openid profile email";
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/// Adds sessions and apps until the user has 100 of each. All sessions were used later than the present one.
-/// Returns the only app that was used.
-async fn fill(world: &World, user: &User) -> App {
+/// Adds sessions until the user has 100, and apps until there are this many. All sessions were used later
+/// than the present one. Returns the only app that was used.
+async fn fill(world: &World, user: &User, apps: i64) -> App {
     let app = world.app().register();
     app.tokens(user, SCOPE).await;
     let (db, now) = (world.db().await, world.now());
@@ -32,13 +34,13 @@ async fn fill(world: &World, user: &User) -> App {
         let hash = random::token().hash();
         execute!(db.writer(), session, hash, user.id, now, later, end, FIREFOX).unwrap();
     }
-    let apps = "INSERT INTO clients (id, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party,
-                                     refresh_cookie, refresh_retry_window, epoch, created_at)
-                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $2)
-                SELECT clients.id || '-' || n, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party,
-                       refresh_cookie, refresh_retry_window, epoch, created_at
-                FROM clients, numbers WHERE clients.id = $1";
-    execute!(db.writer(), apps, app.id.as_str(), COUNT - 1).unwrap();
+    let clients = "INSERT INTO clients (id, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party,
+                                        refresh_cookie, refresh_retry_window, epoch, created_at)
+                   WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $2)
+                   SELECT clients.id || '-' || n, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party,
+                          refresh_cookie, refresh_retry_window, epoch, created_at
+                   FROM clients, numbers WHERE clients.id = $1";
+    execute!(db.writer(), clients, app.id.as_str(), apps - 1).unwrap();
     let consents = "INSERT INTO consents (user_id, client_id, scope, granted_at, id)
                     SELECT $1, id, $3, $4, id FROM clients WHERE id LIKE $2 || '-%'";
     execute!(db.writer(), consents, user.id, app.id.as_str(), SCOPE, now).unwrap();
@@ -118,7 +120,7 @@ pub(super) async fn come_back(browser: &mut Browser, done: &Page, path: &str) ->
 
 async fn every_session_and_app_is_reachable_on_small_pages(world: World) {
     let user = world.user().await;
-    let used = fill(&world, &user).await;
+    let used = fill(&world, &user, COUNT).await;
     for language in ["en", "de"] {
         let browser = user.browser().in_language(language);
         let found = reachable(&world, &browser, "/account", ["session", "app"]).await;
@@ -130,6 +132,7 @@ async fn every_session_and_app_is_reachable_on_small_pages(world: World) {
     expect_words(&first, 200, "this browser");
     expect_words(&first, 200, "Shown here: 1 to 20 of 100 .");
     assert_eq!(buttons(&first, "app")[0], used.id);
+    assert!(!first.reply.text().contains("disconnect some"), "{}", first.reply);
 
     let last = browser.open("/account?sessions=5").await;
     expect_words(&last, 200, "Shown here: 81 to 100 of 100 .");
@@ -148,7 +151,7 @@ async fn every_session_and_app_is_reachable_on_small_pages(world: World) {
 
 async fn a_part_that_does_not_exist_is_the_first_or_the_last(world: World) {
     let user = world.user().await;
-    fill(&world, &user).await;
+    fill(&world, &user, COUNT).await;
     let mut browser = user.browser();
     for (query, words) in [
         ("sessions=x&apps=-1", "Shown here: 1 to 20 of 100 ."),
@@ -165,7 +168,7 @@ async fn a_part_that_does_not_exist_is_the_first_or_the_last(world: World) {
 
 async fn administrators_reach_all_of_them_on_small_pages_too(world: World) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
-    fill(&world, &user).await;
+    fill(&world, &user, COUNT).await;
     let path = format!("/admin/users/{}", user.id);
     for language in ["en", "de"] {
         let browser = admin.browser().in_language(language);
@@ -179,8 +182,24 @@ async fn administrators_reach_all_of_them_on_small_pages_too(world: World) {
     expect_words(&first, 200, effect);
 }
 
+async fn the_pages_say_that_further_apps_are_not_shown(world: World) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    fill(&world, &user, MAX_APPS).await;
+    let own = user.browser().open("/account").await;
+    expect_words(&own, 200, "If you have more, disconnect some to see the others.");
+    let mut browser = admin.browser();
+    let page = browser.open(&format!("/admin/users/{}", user.id)).await;
+    expect_words(&page, 200, "apps are shown here. All connected apps of this user");
+    let list = browser
+        .open(&format!("/admin/consents?user_id={}", user.id))
+        .await;
+    assert!(page.links().contains(&list.url), "{}", page.reply);
+    expect_words(&list, 200, "Next page");
+}
+
 on_one_shape!(
     every_session_and_app_is_reachable_on_small_pages,
     a_part_that_does_not_exist_is_the_first_or_the_last,
     administrators_reach_all_of_them_on_small_pages_too,
+    the_pages_say_that_further_apps_are_not_shown,
 );

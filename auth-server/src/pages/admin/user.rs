@@ -56,6 +56,8 @@ struct UserTemplate<'a> {
     /// The name of the change that ends a session.
     end_session: &'static str,
     apps: Part<AppItem<'a>>,
+    /// The path of the list of all connected apps of the user, if the page may lack some.
+    all_apps: Option<String>,
     /// The name of the change that revokes a consent.
     revoke_consent: &'static str,
     events: Vec<EventItem<'a>>,
@@ -83,6 +85,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
     } = page.overview;
     let (id, parts) = (account.user.id, page.parts);
     let path: &str = &paths::of_user(id);
+    let of_user = |list| paths::with_query(list, &[("user_id", &id.to_string())]);
     let change = |change: UserChange| {
         let (label, effect) = change.in_words(sessions.len(), apps.len());
         ChangeItem {
@@ -114,9 +117,13 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         sessions: Part::of(sessions, parts.sessions, (path, "sessions"), session),
         end_session: UserChange::EndSession.as_str(),
         apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
+        all_apps: page
+            .overview
+            .may_lack_apps()
+            .then(|| of_user(paths::ADMIN_CONSENTS)),
         revoke_consent: UserChange::RevokeConsent.as_str(),
         events: event_items(events),
-        all_events: paths::with_query(paths::ADMIN_EVENTS, &[("user_id", &id.to_string())]),
+        all_events: of_user(paths::ADMIN_EVENTS),
         version: account.user.updated_at.to_string(),
         in_terminal: InTerminal::new("users list", &quoted(page.url)),
         now: page.now,
