@@ -14,6 +14,7 @@ mod rolling_restarts;
 pub(crate) mod round_trips;
 mod schema;
 mod security_events;
+mod settings_file;
 mod startup;
 
 /// Every SQL statement of the programs, with its name.

@@ -3,10 +3,11 @@
 use clap::{Arg, Args, Command};
 use std::fmt::Write as _;
 
-const INTRODUCTION: &str = "# Settings
+const INTRODUCTION: &str = r#"# Settings
 
-Every setting is a flag and an environment variable. The flag takes precedence. A `*_FILE` variable names a file
-that holds the value. Durations are numbers with a unit: `s`, `m`, `h` or `d`, and sizes with `KiB`, `MiB`, `GiB` or `TiB`.
+Every setting is a flag, an environment variable, and a key of the [settings file](#the-settings-file). The flag takes precedence over
+the variable, and the variable over the file. A `*_FILE` variable names a file that holds the value. Durations are numbers with a
+unit: `s`, `m`, `h` or `d`, and sizes with `KiB`, `MiB`, `GiB` or `TiB`.
 
 Two features have no setting and are always on: the port of a redirect URI on a loopback address may differ from the registered one
 (RFC 8252), and `resource` is accepted in requests (RFC 8707), with the value of `AUDIENCE` or of the issuer's `BASE_URL`.
@@ -16,7 +17,30 @@ access tokens for the new audience. Access tokens from before it are refused.
 
 This page is generated from the command line definitions. Renew it with
 `UPDATE_DOCS=1 tests/run documentation`.
-";
+
+## The settings file
+
+`--config` or `LATCHKEY_CONFIG` names a TOML file; no program looks for one elsewhere. Its keys are the names of the flags, with hyphens and
+without sections:
+
+```toml
+base-url = "https://id.example.org"
+trusted-proxies = ["10.0.0.0/8", "fd00::/8"]
+database-url-file = "/run/secrets/database-url"
+session-idle = "2h"
+max-connections = 20000
+```
+
+Numbers without a unit are numbers in TOML, and all other values are strings. `trusted-proxies` and `allowed-origins` may also be arrays. Paths
+are relative to the directory in which the program starts, as those of flags are. A setting and its `-file` form exclude each other, wherever
+the two are set.
+
+One file can serve `latchkey`, `auth-server` and `api-server`: each of the latter two ignores the settings that only the other one has. The
+API must not be able to read the master key, so give that as `master-key-file`, and let only the user of the issuer read this file.
+
+An unknown key, or a value that the flag would not accept, keeps the program from starting, also if a flag or a variable overrides it. The
+error names the file, the line and, for an unknown key, the most similar setting.
+"#;
 
 /// The Markdown text of the page: a table of flags, variables, defaults and meanings for every program, the
 /// issuer and the API.

@@ -1,4 +1,5 @@
-//! The settings: each is a flag and a `LATCHKEY_…` environment variable of the same name.
+//! The settings: each is a flag, a `LATCHKEY_…` environment variable and a key of the settings file, of the same
+//! name.
 //!
 //! Each crate defines its own settings; this module combines those that every program has. A program with an
 //! invalid setting prints one line and exits with code 64.
@@ -7,7 +8,7 @@ mod command_line;
 mod network;
 mod values;
 
-pub use command_line::{EX_USAGE, parse, report_error};
+pub use command_line::{EX_USAGE, SETTINGS_OF_ONE_SERVICE, parse, report_error};
 pub use network::NetworkSettings;
 
 use crate::metrics::MetricsSettings;
@@ -30,6 +31,10 @@ const HEADING: &str = "Settings of every program";
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = HEADING)]
 pub struct CommonSettings {
+    /// A TOML file whose keys are the names of the flags. Flags and variables take precedence over it.
+    #[arg(long, env = "LATCHKEY_CONFIG", global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+
     /// Settings of the listener, the public URLs and the trusted proxies and origins.
     #[command(flatten)]
     pub network: NetworkSettings,

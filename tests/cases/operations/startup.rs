@@ -148,6 +148,7 @@ async fn help_shows_every_setting(world: SharedWorld) {
     assert!(output.status.success());
     let help = String::from_utf8(output.stdout).unwrap();
     for setting in [
+        "CONFIG",
         "LISTEN",
         "BASE_URL",
         "ISSUER",
