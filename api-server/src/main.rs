@@ -2,6 +2,7 @@
 
 use api_server::Api;
 use clap::Parser;
+use foundation::settings::InvalidSetting;
 use runtime::settings::{self, CommonSettings};
 use runtime::startup;
 use runtime::startup::{Error, Runtime};
@@ -20,14 +21,21 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match settings::parse::<Args>(std::env::args_os()) {
+    match settings::parse(std::env::args_os(), check) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
 }
 
-async fn run(args: Args) -> Result<(), Error> {
+/// Fails with the setting for which the server would not start.
+fn check(args: &Args) -> Result<(), InvalidSetting> {
+    args.common.check()?;
     args.common.require_redis_in_production("api-server")?;
+    args.common.account_key.required().map(drop)
+}
+
+async fn run(args: Args) -> Result<(), Error> {
+    check(&args)?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let api = Api::open(&runtime, &args.api, None);
     let health = api.add_health_checks(runtime.health());

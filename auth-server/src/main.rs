@@ -2,6 +2,8 @@
 
 use auth_server::{Issuer, cli, settings};
 use clap::Parser;
+use foundation::settings::InvalidSetting;
+use issuer::keys::MasterKeys;
 use runtime::settings::CommonSettings;
 use runtime::startup;
 use runtime::startup::{Error, Runtime};
@@ -22,26 +24,37 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match runtime::settings::parse::<Args>(std::env::args_os()) {
+    match runtime::settings::parse(std::env::args_os(), check) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
 }
 
-async fn run(args: Args) -> Result<(), Error> {
+/// Fails with the setting for which the server would not start.
+fn check(args: &Args) -> Result<(), InvalidSetting> {
     args.issuer.check(&args.common)?;
-    let master_key = args.issuer.master_key.read();
-    let master_key = master_key.and_then(|given| given.ok_or_else(settings::no_master_key));
-    let master_keys = master_key.and_then(|key| args.issuer.master_key.with_previous(key));
-    if let Some(command) = args.command {
+    args.common.require_redis_in_production("auth-server")?;
+    master_keys(args)?;
+    args.common.account_key.required().map(drop)
+}
+
+fn master_keys(args: &Args) -> Result<MasterKeys, InvalidSetting> {
+    let given = args.issuer.master_key.read()?;
+    let current = given.ok_or_else(settings::no_master_key)?;
+    args.issuer.master_key.with_previous(current)
+}
+
+async fn run(mut args: Args) -> Result<(), Error> {
+    if let Some(command) = args.command.take() {
+        args.issuer.check(&args.common)?;
         let keys = cli::SealingKeys {
-            master: master_keys,
+            master: master_keys(&args),
             account: args.common.account_key.required(),
         };
         return cli::run(command, &args.common, &args.issuer, keys).await;
     }
-    args.common.require_redis_in_production("auth-server")?;
-    let master_keys = master_keys?;
+    check(&args)?;
+    let master_keys = master_keys(&args)?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let health = issuer.add_health_checks(runtime.health());

@@ -40,6 +40,17 @@ API must not be able to read the master key, so give that as `master-key-file`, 
 
 An unknown key, or a value that the flag would not accept, keeps the program from starting, also if a flag or a variable overrides it. The
 error names the file, the line and, for an unknown key, the most similar setting.
+
+Every program has two commands for its settings, which take the flags, variables and file of the server:
+
+```console
+latchkey config check --config /etc/latchkey.toml
+latchkey config show --config /etc/latchkey.toml
+```
+
+`config check` ends with code 0 if the server would accept the settings, and otherwise with the same error. It reads the files that they name
+and connects to nothing. `config show` prints each setting, its value and the origin of the value: a flag, the environment, a line of the
+file, or the default. Secrets are redacted, and so are URLs that may contain a password.
 "#;
 
 /// The Markdown text of the page: a table of flags, variables, defaults and meanings for every program, the

@@ -73,6 +73,19 @@ pub(crate) fn load_or_generate_key(
     load_key(configured, file, data_dir)
 }
 
+/// Returns the configured key, or else the key in `file` of `data_dir`, or `None` if that file is missing.
+/// Fails if the file is invalid or cannot be read.
+pub(crate) fn find_key(
+    configured: Option<SealingKey>,
+    file: &str,
+    data_dir: &Path,
+) -> Result<Option<SealingKey>, InvalidSetting> {
+    match configured.is_some() || data_dir.join(file).exists() {
+        true => load_key(configured, file, data_dir).map(Some),
+        false => Ok(None),
+    }
+}
+
 /// Returns the configured key, or else the key in `file` of `data_dir`. Fails if that file is missing or
 /// invalid.
 pub(crate) fn load_key(

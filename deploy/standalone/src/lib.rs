@@ -6,8 +6,8 @@ mod first_start;
 
 use auth_server::{Issuer, cli};
 use clap::Parser;
-use first_start::{ACCOUNT_KEY, InitialPassword, MASTER_KEY, load_key, load_or_generate_key};
-use foundation::settings::create_data_dir;
+use first_start::{ACCOUNT_KEY, InitialPassword, MASTER_KEY, find_key, load_key, load_or_generate_key};
+use foundation::settings::{InvalidSetting, create_data_dir};
 use runtime::settings::{self, CommonSettings};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
@@ -28,14 +28,27 @@ struct Args {
 
 /// Runs the program with the arguments of this process. Returns its exit code.
 pub fn main() -> ExitCode {
-    match settings::parse::<Args>(std::env::args_os()) {
+    match settings::parse(std::env::args_os(), check) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
 }
 
-async fn run(args: Args) -> Result<(), Error> {
+/// Fails with the setting for which the server would not start.
+fn check(args: &Args) -> Result<(), InvalidSetting> {
     args.issuer.check(&args.common)?;
+    let (master_key, data_dir) = (&args.issuer.master_key, &args.common.data_dir);
+    if let Some(current) = find_key(master_key.read()?, MASTER_KEY, data_dir)? {
+        master_key.with_previous(current)?;
+    }
+    find_key(args.common.account_key.read()?, ACCOUNT_KEY, data_dir).map(drop)
+}
+
+async fn run(args: Args) -> Result<(), Error> {
+    match args.command {
+        Some(_) => args.issuer.check(&args.common)?,
+        None => check(&args)?,
+    }
     let data_dir = &args.common.data_dir;
     let configured_master_key = args.issuer.master_key.read();
     let configured_account_key = args.common.account_key.read();

@@ -107,11 +107,12 @@ pub struct CommonSettings {
 }
 
 impl CommonSettings {
-    /// Fails if a value is invalid or a combination is insecure in production. The log filter, the listen
-    /// addresses and the eviction policy of Redis are checked later, in
+    /// Fails if a value is invalid or a combination is insecure in production. The listen addresses and
+    /// the eviction policy of Redis are checked later, in
     /// [`Runtime::prepare`](crate::startup::Runtime::prepare).
     pub fn check(&self) -> Result<(), InvalidSetting> {
         self.network.check()?;
+        self.log.filter().map_err(InvalidSetting)?;
         self.sessions.check()?;
         self.account_key.read()?;
         self.sign_in.captcha()?;

@@ -53,19 +53,26 @@ pub struct LogSettings {
 /// The beginning of the targets of the library that verifies passkeys.
 const PASSKEY_LIBRARY: &str = "webauthn_rs";
 
+impl LogSettings {
+    /// Returns the filter of log lines. Fails if it is malformed.
+    pub(crate) fn filter(&self) -> Result<Targets, String> {
+        let level = self.log_level.as_str();
+        let filter: Targets = level
+            .parse()
+            .map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
+        // This library logs what clients send as errors.
+        Ok(match level.contains(PASSKEY_LIBRARY) {
+            true => filter,
+            false => filter.with_target(PASSKEY_LIBRARY, LevelFilter::OFF),
+        })
+    }
+}
+
 /// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not
 /// affect the counts. The returned value writes the last lines when it is dropped. Fails if the filter is
 /// invalid or logging was already started.
 pub fn start(settings: &LogSettings, metrics: Option<Metrics>) -> Result<LogGuard, String> {
-    let level = settings.log_level.as_str();
-    let filter: Targets = level
-        .parse()
-        .map_err(|error| format!("LOG_LEVEL {level:?}: {error}"))?;
-    // This library logs what clients send as errors.
-    let filter = match level.contains(PASSKEY_LIBRARY) {
-        true => filter,
-        false => filter.with_target(PASSKEY_LIBRARY, LevelFilter::OFF),
-    };
+    let filter = settings.filter()?;
     let json = match settings.log_format {
         LogFormat::Json => true,
         LogFormat::Text => false,

@@ -436,7 +436,8 @@ fn expect_refused(output: &std::process::Output, expected: &str) {
 async fn production_replicas_require_a_reliable_redis(world: World) {
     let (database, redis, key) = (world.database_url(), world.redis().url(), "A".repeat(43));
     let settings = ["--listen", "127.0.0.1:0", "--base-url", "https://id.example.org"];
-    let settings = [&settings[..], &["--database-url", &database]].concat();
+    let stores = ["--database-url", &database, "--account-key", &key];
+    let settings = [&settings[..], &stores].concat();
     let with_key = [&settings[..], &["--master-key", &key]].concat();
     expect_refused(&world.run_without_settings(&with_key), "REDIS_URL is not set");
     expect_refused(&world.run_api_without_settings(&settings), "REDIS_URL is not set");

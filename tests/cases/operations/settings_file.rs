@@ -1,8 +1,8 @@
-//! The settings file: its precedence, and the errors that name its lines.
+//! The settings file: its precedence, and the errors that name its lines; the commands `config`.
 
 use clap::{Arg, Args as _, Command};
 use runtime::settings::SETTINGS_OF_ONE_SERVICE;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{Shape, SharedWorld, World, on_every_shape, without_deployment};
 
 /// The programs of every shape take the settings of both services from one file.
@@ -34,6 +34,82 @@ async fn flags_come_first_then_variables_then_the_file(shape: Shape) {
     let refused = sign_up("fourteen chars").await;
     refused.expect_validation_errors(&["/password"]);
     sign_up("fifteen letters").await.expect(201);
+    let shown = world.cli(&["config", "show", "--json"], "");
+    for (name, value, origin, line) in [
+        ("brand-name", json!("The name of the flag"), "flag", None),
+        ("password-min-length", json!("15"), "environment", None),
+        (
+            "allowed-origins",
+            json!("https://app.example.org,tauri://localhost"),
+            "file",
+            Some(5),
+        ),
+        ("trusted-proxies", Value::Null, "file", Some(6)),
+        ("sign-up", json!("on"), "default", None),
+        ("metrics-listen", Value::Null, "default", None),
+    ] {
+        let expected =
+            json!({ "name": name, "value": value, "redacted": false, "origin": origin, "line": line });
+        assert_eq!(setting(&shown, name), &expected);
+    }
+}
+
+/// The setting of this name in the output of `config show --json`.
+fn setting<'a>(shown: &'a Value, name: &str) -> &'a Value {
+    let mut settings = shown.as_array().unwrap().iter();
+    settings.find(|setting| setting["name"] == name).unwrap()
+}
+
+async fn config_show_prints_no_secret(world: SharedWorld) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(
+        file.path(),
+        "dpop = \"off\"\n\nredis-url = \"redis://:hunter2@localhost\"\n",
+    )
+    .unwrap();
+    let arguments = ["config", "show", "--config", file.path().to_str().unwrap()];
+    for (json, text) in [
+        (
+            world.run_without_settings(&[&arguments[..], &["--json"]].concat()),
+            world.run_without_settings(&arguments),
+        ),
+        (
+            world.run_api_without_settings(&[&arguments[..], &["--json"]].concat()),
+            world.run_api_without_settings(&arguments),
+        ),
+    ] {
+        let shown: Value = serde_json::from_slice(&json.stdout).unwrap();
+        assert_eq!(
+            setting(&shown, "redis-url"),
+            &json!({ "name": "redis-url", "value": null, "redacted": true, "origin": "file", "line": 3 })
+        );
+        let text = String::from_utf8(text.stdout).unwrap();
+        for line in ["redis-url  (redacted)  file, line 3", "dpop  off  file, line 1"] {
+            assert!(text.lines().any(|shown| shown == line), "{line}: {text}");
+        }
+        assert!(!shown.to_string().contains("hunter2"), "{shown}");
+        assert!(!text.contains("hunter2"), "{text}");
+    }
+}
+
+async fn config_check_succeeds_if_the_server_would_start(world: SharedWorld) {
+    let checked = world.run(&["config", "check"], "");
+    assert!(checked.status.success(), "{checked:?}");
+    assert!(
+        checked.stdout.is_empty() && checked.stderr.is_empty(),
+        "{checked:?}"
+    );
+    let key = "A".repeat(43);
+    for (arguments, status) in [
+        (vec!["config", "check", "--account-key", &key], 0),
+        (vec!["config", "check"], 64),
+        (vec![], 64),
+    ] {
+        let output = world.run_api_without_settings(&arguments);
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(error.contains("ACCOUNT_KEY is not set"), status == 64, "{error}");
+    }
 }
 
 async fn errors_name_the_file_the_line_and_the_remedy(world: SharedWorld) {
@@ -116,9 +192,12 @@ fn expect_refused(world: &World, file: &str, error: &str) {
     // The flag does not hide that the file is wrong.
     let arguments = ["--config", file, "--listen", "127.0.0.1:0", "--data-dir"];
     let arguments = [&arguments[..], &[elsewhere.to_str().unwrap()]].concat();
+    let check = [&["config", "check"][..], &arguments].concat();
     for output in [
         world.run_without_settings(&arguments),
+        world.run_without_settings(&check),
         world.run_api_without_settings(&arguments),
+        world.run_api_without_settings(&check),
     ] {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(64), "{error}: {stderr}");
@@ -141,6 +220,8 @@ fn the_settings_of_one_service_are_known_to_all_programs() {
 on_every_shape!(
     flags_come_first_then_variables_then_the_file,
     errors_name_the_file_the_line_and_the_remedy,
+    config_show_prints_no_secret,
+    config_check_succeeds_if_the_server_would_start,
 );
 
 without_deployment!(the_settings_of_one_service_are_known_to_all_programs);

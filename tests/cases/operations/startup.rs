@@ -329,11 +329,13 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
         vec!["no-such-command"],
     ] {
         let elsewhere = unused_data_dir(&world);
-        let given = [&["--data-dir", &elsewhere][..], &arguments].concat();
-        let output = world.run_without_settings(&given);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(64), "{arguments:?}: {stderr}");
-        assert_eq!(stderr.trim_end().lines().count(), 1, "{arguments:?}: {stderr}");
+        for command in [vec![], vec!["config", "check"]] {
+            let given = [&command[..], &["--data-dir", &elsewhere], &arguments].concat();
+            let output = world.run_without_settings(&given);
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(64), "{given:?}: {stderr}");
+            assert_eq!(stderr.trim_end().lines().count(), 1, "{given:?}: {stderr}");
+        }
         assert!(
             !std::path::Path::new(&elsewhere).exists(),
             "{arguments:?}: a failed start created files"

@@ -1,11 +1,16 @@
 //! Parsing of the command line, with errors of one line.
 
+mod config;
 mod file;
 
 pub use file::SETTINGS_OF_ONE_SERVICE;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Subcommand as _};
+use config::{CommonCommand, ConfigCommand};
+use file::Entry;
+use foundation::settings::InvalidSetting;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -15,29 +20,59 @@ pub const EX_USAGE: u8 = 64;
 /// Parses a program's command line, its environment, and the settings file that they name. If the program
 /// must not run, because of an error, `--help` or `--version`, prints the message and returns the exit code
 /// as the error: 64 after an error, otherwise 0.
-pub fn parse<T: CommandFactory + FromArgMatches>(args: impl IntoIterator<Item = OsString>) -> Result<T, u8> {
+///
+/// Also runs the commands `config`, which every program has, and returns their exit code as the error. `check`
+/// fails with the setting for which the server would not start.
+pub fn parse<T: CommandFactory + FromArgMatches>(
+    args: impl IntoIterator<Item = OsString>,
+    check: fn(&T) -> Result<(), InvalidSetting>,
+) -> Result<T, u8> {
     let args: Vec<OsString> = args.into_iter().collect();
-    let mut matches = find_values(T::command(), &args)?;
-    T::from_arg_matches_mut(&mut matches).map_err(|error| report(&error))
+    let command = CommonCommand::augment_subcommands(T::command());
+    let (mut matches, in_file) = find_values(&command, &args)?;
+    // The error means that no command is given, or one of the program's own.
+    let common = CommonCommand::from_arg_matches(&matches).ok();
+    if let Some(CommonCommand::Config(ConfigCommand::Show { json })) = common {
+        return match config::show(&command, &matches, &in_file, json) {
+            Ok(()) => Err(0),
+            Err(error) => {
+                report_error(&error.to_string());
+                Err(1)
+            }
+        };
+    }
+    let parsed = T::from_arg_matches_mut(&mut matches).map_err(|error| report(&error))?;
+    match common {
+        None => Ok(parsed),
+        Some(_) => Err(check(&parsed).map_or_else(|invalid| refuse(&invalid), |()| 0)),
+    }
 }
 
-/// Returns the values of the command line and of the environment, and below them those of the settings file.
-fn find_values(command: Command, args: &[OsString]) -> Result<ArgMatches, u8> {
+/// Returns the values of the command line and of the environment, and below them those of the settings file,
+/// with the entries of the file.
+fn find_values(command: &Command, args: &[OsString]) -> Result<(ArgMatches, HashMap<String, Entry>), u8> {
     let given = command.clone().try_get_matches_from(args);
     let given = given.map_err(|error| report(&error))?;
     let Some(path) = given.get_one::<PathBuf>("config") else {
-        return Ok(given);
+        return Ok((given, HashMap::new()));
     };
-    let in_file = file::read(path, &command).map_err(|invalid| {
-        report_error(&invalid.to_string());
-        EX_USAGE
-    })?;
+    let in_file = file::read(path, command).map_err(|invalid| refuse(&invalid))?;
     // As defaults they are below flags and variables.
-    let command = command.mut_args(|arg| match arg.get_long().and_then(|name| in_file.get(name)) {
-        Some(values) => arg.default_values(values),
-        None => arg,
+    let command = command.clone().mut_args(|arg| {
+        let entry = arg.get_long().and_then(|name| in_file.get(name));
+        match entry {
+            Some(entry) => arg.default_values(&entry.texts),
+            None => arg,
+        }
     });
-    command.try_get_matches_from(args).map_err(|error| report(&error))
+    let values = command.try_get_matches_from(args);
+    Ok((values.map_err(|error| report(&error))?, in_file))
+}
+
+/// Prints an invalid setting. Returns the exit code.
+fn refuse(invalid: &InvalidSetting) -> u8 {
+    report_error(&invalid.to_string());
+    EX_USAGE
 }
 
 /// Prints the output of `--help` or `--version`, or an error. Returns the exit code.

@@ -52,25 +52,34 @@ pub const SETTINGS_OF_ONE_SERVICE: [&str; 34] = [
 /// The similarity from which a key is proposed in place of an unknown one, as clap proposes flags.
 const SIMILAR: f64 = 0.7;
 
-/// Reads the file and returns its values as texts for the flags of `command`, by their names. Fails if the
-/// file cannot be read or is not TOML, if no program has a key, or if `command` refuses a value.
-pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Vec<String>>, InvalidSetting> {
+/// A key of the file.
+pub(super) struct Entry {
+    /// The values, as texts for the flag.
+    pub(super) texts: Vec<String>,
+    /// The number of its line.
+    pub(super) line: usize,
+}
+
+/// Reads the file and returns its entries by the names of the flags of `command`. Fails if the file cannot be
+/// read or is not TOML, if no program has a key, or if `command` refuses a value.
+pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Entry>, InvalidSetting> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| InvalidSetting(format!("CONFIG {}: {error}", path.display())))?;
-    let place = |span| format!("{}, line {}", path.display(), line(&text, span));
+    let place = |line: usize| format!("{}, line {line}", path.display());
     let document = Document::parse(text.as_str()).map_err(|error| {
         // The whole error repeats the line, which may contain a password.
-        let (place, cause) = (place(error.span()), error.message());
+        let (place, cause) = (place(line(&text, error.span())), error.message());
         InvalidSetting(format!("syntax error in {place}: {cause}"))
     })?;
-    let mut values = HashMap::new();
+    let mut entries = HashMap::new();
     for (key, item) in document.iter() {
-        let place = place(document.key(key).and_then(Key::span));
+        let line = line(&text, document.key(key).and_then(Key::span));
+        let place = place(line);
         match settings(command).find(|(name, _)| *name == key) {
             Some((name, arg)) => {
                 let texts = texts(arg, item).and_then(|texts| check(arg, name, texts));
                 let texts = texts.map_err(|cause| InvalidSetting(format!("`{key}` in {place}: {cause}")))?;
-                values.insert(name.to_owned(), texts);
+                entries.insert(name.to_owned(), Entry { texts, line });
             }
             None if SETTINGS_OF_ONE_SERVICE.contains(&key) => {}
             None => {
@@ -82,7 +91,7 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Vec
             }
         }
     }
-    Ok(values)
+    Ok(entries)
 }
 
 /// Returns the settings that the file may contain, with their names.
