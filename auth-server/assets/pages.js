@@ -80,7 +80,8 @@ for (const field of document.querySelectorAll(".password > input")) {
     field.addEventListener("input", judge);
     address?.addEventListener("input", () => field.value && judge());
     field.after(count);
-    field.parentElement.after(verdict);
+    // The hint stays beside the field while the line of the verdict is empty.
+    field.parentElement.nextElementSibling.after(verdict);
   }
 }
 
