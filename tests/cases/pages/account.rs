@@ -44,7 +44,7 @@ async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
             "this browser",
             "Signed in",
             "Firefox on Linux",
-            &format!("address {}", user.address()),
+            &format!("IP address {}", user.address()),
             "Some App used",
             "Read posts, including your drafts",
             "A sign-in failed",
@@ -53,7 +53,7 @@ async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
     );
     let text = page.visible_text();
     let (_, activity) = text.split_once("Security activity").unwrap();
-    let place = format!("ago · {}", user.address());
+    let place = format!("ago · IP address {}", user.address());
     assert!(activity.contains(&place), "{place}: {text}");
     assert!(activity.contains("Signed in"), "{text}");
     let links: Vec<String> = page.links().iter().map(|link| link.path().to_owned()).collect();
