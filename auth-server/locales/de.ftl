@@ -208,8 +208,8 @@ account-send-link = Link noch einmal schicken
 account-link-sent = Prüfen Sie Ihr Postfach
     .text = Ein Link, der Ihre Adresse bestätigt, ist unterwegs, außer wenn wir Ihnen in der letzten Stunde schon mehrere geschickt haben. Kommt in einigen Minuten nichts an, sehen Sie im Spam-Ordner nach.
     .link = Zurück zu Ihrem Konto
-account-two-step-on = Die Anmeldung in zwei Schritten ist an.
-account-two-step-off = Die Anmeldung in zwei Schritten ist aus: Ihr Passwort allein gibt Zugang zu Ihrem Konto.
+account-two-step-on = An: Sie geben auch einen Code aus Ihrer Authenticator‑App ein.
+account-two-step-off = Aus: Ihr Passwort allein gibt Zugang zu Ihrem Konto.
 account-no-password = Sie melden sich nur mit Passkeys an, die keinen Code brauchen.
 account-passkeys = { $n ->
     [one] Ihr Konto hat { $n } Passkey.

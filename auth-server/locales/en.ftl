@@ -209,8 +209,8 @@ account-send-link = Send the link again
 account-link-sent = Check your e‑mail
     .text = A link that confirms your address is on its way, unless we sent you several in the last hour. If nothing comes within a few minutes, look in the spam folder.
     .link = Back to your account
-account-two-step-on = Two-step sign‑in is on.
-account-two-step-off = Two-step sign‑in is off: your password alone gives access to your account.
+account-two-step-on = On: you also enter a code from your authenticator app.
+account-two-step-off = Off: your password alone gives access to your account.
 account-no-password = You sign in with passkeys alone, which need no code.
 account-passkeys = { $n ->
     [one] Your account has { $n } passkey.

@@ -39,7 +39,7 @@ async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
         &[
             &user.email,
             "not confirmed",
-            "Two-step sign-in is off",
+            "Two-step sign-in Off: your password alone",
             "Created",
             "this browser",
             "Signed in",

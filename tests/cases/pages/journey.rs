@@ -157,7 +157,7 @@ async fn live(world: &World, has_scripts: bool) {
 
     let authenticator = ann.turn_two_step_sign_in_on().await;
     let codes = &authenticator.recovery_codes;
-    ann.submit(&[], "a.button", "Two-step sign-in is on").await;
+    ann.submit(&[], "a.button", "On: you also enter a code").await;
     ann.submit(&[], "a[href='/signout']", "Sign out").await;
     ann.submit(&[], SUBMIT, "You are signed out").await;
     ann.sign_in(PASSWORD, &authenticator.next_code(world)).await;

@@ -20,8 +20,8 @@ async fn begin(browser: &mut Browser) -> Page {
 /// Whether the account of the user has two-step sign-in on. The user is signed in by this browser.
 async fn is_on(browser: &mut Browser) -> bool {
     let account = browser.open("/account").await;
-    expect_words(&account, 200, "Two-step sign-in is");
-    account.visible_text().contains("Two-step sign-in is on")
+    expect_words(&account, 200, "Two-step sign-in O");
+    account.visible_text().contains("Two-step sign-in On:")
 }
 
 async fn a_user_turns_two_step_sign_in_on(world: SharedWorld) {
