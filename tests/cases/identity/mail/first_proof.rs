@@ -193,7 +193,9 @@ async fn one_click_confirms_an_address_in_the_browser_of_the_sign_up(world: Shar
     assert_eq!(done.reply.status, 200, "{}", done.reply);
     let account = browser.open("/account").await;
     assert!(
-        account.visible_text().contains("The address was confirmed"),
+        account
+            .visible_text()
+            .contains("The e-mail address was confirmed"),
         "{}",
         account.reply
     );
