@@ -319,7 +319,7 @@ recovery-codes = Ihre Wiederherstellungscodes
 recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, geben Sie statt des Codes aus der App einen dieser Codes ein. Jeder gilt einmal. Bewahren Sie sie sicher auf: Sie werden nur jetzt angezeigt.
 recovery-codes-account = Sie gehören zum Konto { $email } und wurden am { $date } erzeugt.
 recovery-codes-print = Codes drucken
-recovery-codes-kept = Ich habe die Codes aufbewahrt
+recovery-codes-kept = Ich habe sie gesichert
 
 ## Passkeys
 
@@ -330,7 +330,7 @@ passkey-offer = Melden Sie sich das nächste Mal schneller an, ohne Passwort.
 passkey-add = Passkey hinzufügen
 passkey-later = Ohne Passkey weiter
 passkey-name = Name
-passkey-name-hint = Damit Sie ihn in dieser Liste erkennen.
+passkey-name-hint = Damit Sie ihn später erkennen.
 passkey-synced = auf mehreren Geräten
 passkey-added = Vor { $time } hinzugefügt
 passkey-used = vor { $time } benutzt
@@ -368,7 +368,7 @@ device-foreign = Diese App gehört einem Dritten.
 device-compare = Vergleichen Sie den Code mit dem auf dem Display Ihres Geräts:
 device-origin = Die Anfrage kam vor { $age } von der IP‑Adresse { $address }.
 device-origin-server = Die Anfrage kam vor { $age } von der IP‑Adresse { $address }, einem Server der App.
-device-warning = Lassen Sie sie nur zu, wenn Sie selbst damit begonnen haben, auf einem Gerät, das vor Ihnen steht. Wer Ihnen den Code oder einen Link zu dieser Seite geschickt hat, bekäme sonst Zugriff auf Ihr Konto.
+device-warning = Erlauben Sie den Zugriff nur, wenn Sie selbst damit begonnen haben, auf einem Gerät, das vor Ihnen steht. Wer Ihnen den Code oder einen Link zu dieser Seite geschickt hat, bekäme sonst Zugriff auf Ihr Konto.
 address-unknown = unbekannt
 device-allowed = Ihr Gerät ist verbunden
     .text = Gehen Sie zu ihm zurück: Die App bekommt in wenigen Sekunden Zugriff. Sie können sie jederzeit trennen.
@@ -536,7 +536,7 @@ deletion-submit = Konto endgültig löschen
 deletion-last-administrator = Ihres ist das letzte Konto eines Administrators. Machen Sie zuerst einen anderen Benutzer zum Administrator.
 account-deleted = Ihr Konto ist gelöscht
     .text = Sie sind überall abgemeldet, und keine App hat mehr Zugriff.
-    .link = Mit einem anderen Konto anmelden
+    .link = Mit anderem Konto anmelden
 
 ## Administration
 

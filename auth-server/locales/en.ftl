@@ -226,7 +226,7 @@ account-session-end = Sign out there
 account-sessions-end-others = Sign out everywhere else
 account-sessions-end-others-effect = You are signed out in all other browsers and on all other devices, and in the apps of this service that were used there.
 account-apps = Connected apps
-account-no-apps = No app has access to your account. An app appears here after you signed in to it with this account.
+account-no-apps = No app has access to your account. An app appears here after you sign in to it with this account.
 account-app-used = used { $time } ago
 account-apps-at-most = At most { $n } apps are shown. If you have more, disconnect some to see the others.
 account-app-disconnect = Disconnect
@@ -320,7 +320,7 @@ recovery-codes = Your recovery codes
 recovery-codes-explanation = If you lose your phone, enter one of these codes in place of the code from the app. Each works once. Keep them in a safe place: they are shown only now.
 recovery-codes-account = They belong to the account { $email }, and were made on { $date }.
 recovery-codes-print = Print the codes
-recovery-codes-kept = I have kept the codes
+recovery-codes-kept = I have saved the codes
 
 ## Passkeys
 
@@ -331,7 +331,7 @@ passkey-offer = Next time, sign in faster, without your password.
 passkey-add = Add a passkey
 passkey-later = Continue without a passkey
 passkey-name = Name
-passkey-name-hint = So that you recognize it in this list.
+passkey-name-hint = So that you recognize it later.
 passkey-synced = on several devices
 passkey-added = Added { $time } ago
 passkey-used = used { $time } ago
@@ -369,7 +369,7 @@ device-foreign = This app belongs to a third party.
 device-compare = Compare the code with the one on the display of your device:
 device-origin = The request came from the IP address { $address }, { $age } ago.
 device-origin-server = The request came from the IP address { $address }, a server of the app, { $age } ago.
-device-warning = Allow it only if you began this yourself, on a device that is before you. Somebody who sent you the code or a link to this page would get access to your account.
+device-warning = Allow access only if you began this yourself, on a device in front of you. Somebody who sent you the code or a link to this page would get access to your account.
 address-unknown = unknown
 device-allowed = Your device is connected
     .text = Go back to it: the app gets access within a few seconds. You can disconnect it at any time.
@@ -520,7 +520,7 @@ deletion-payments = { $n ->
    *[other] { $n } payments
  }
 deletion-final = This cannot be undone. Delete posts and comments first if they must not stay, and keep a copy of your data.
-deletion-submit = Delete your account permanently
+deletion-submit = Delete account permanently
 deletion-last-administrator = Yours is the last account of an administrator. Make another user an administrator first.
 account-deleted = Your account is deleted
     .text = You are signed out everywhere, and no app has access any more.
