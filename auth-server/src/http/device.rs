@@ -9,7 +9,7 @@ use super::flow::FlowError;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{DeviceDecisionForm, DeviceForm, DeviceQuery};
 use crate::app::App;
-use crate::pages::{self, FormState, text};
+use crate::pages::{self, Field, FormState, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -100,7 +100,7 @@ async fn find(
     session: &Session,
     context: &RequestContext,
 ) -> Result<(UserCode, ShownRequest), FormError> {
-    let code = code.ok_or_else(|| FormError::invalid(&text::of("device-code-invalid")))?;
+    let code = code.ok_or_else(|| FormError::invalid(&text::of("device-code-invalid")).about(Field::Code))?;
     let request = grants.find_device_request(&code, session, context).await?;
     Ok((code, request))
 }

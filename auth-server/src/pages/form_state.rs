@@ -24,7 +24,7 @@ pub(crate) enum Field {
     Password,
     /// A new password.
     NewPassword,
-    /// The one-time code.
+    /// The one-time code, or the code of a device.
     Code,
     /// The name of a passkey or of an app.
     Name,

@@ -196,7 +196,7 @@ impl From<UserCodeError> for FormError {
     fn from(error: UserCodeError) -> Self {
         let unavailable = || Self::unavailable(&text::of("device-code-unavailable"));
         match error {
-            UserCodeError::Unknown => Self::invalid(&text::of("device-code-unknown")),
+            UserCodeError::Unknown => Self::invalid(&text::of("device-code-unknown")).about(Field::Code),
             UserCodeError::TooMany { retry_after } => {
                 Self::too_many(text::of("device-code-too-many"), retry_after)
             }
