@@ -6,7 +6,7 @@ help = Hilfe
 terms = Nutzungsbedingungen
 privacy = Datenschutz
 
-## Durations
+## Durations and days
 
 duration-seconds = { $n ->
     [one] { $n } Sekunde
@@ -24,6 +24,20 @@ duration-days = { $n ->
     [one] { $n } Tag
    *[other] { $n } Tagen
  }
+date = { $day }. { $month ->
+    [1] Januar
+    [2] Februar
+    [3] März
+    [4] April
+    [5] Mai
+    [6] Juni
+    [7] Juli
+    [8] August
+    [9] September
+    [10] Oktober
+    [11] November
+   *[12] Dezember
+ } { $year }
 
 ## Fields
 

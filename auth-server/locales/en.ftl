@@ -7,7 +7,7 @@ help = Help
 terms = Terms
 privacy = Privacy
 
-## Durations
+## Durations and days
 
 duration-seconds = { $n ->
     [one] { $n } second
@@ -25,6 +25,20 @@ duration-days = { $n ->
     [one] { $n } day
    *[other] { $n } days
  }
+date = { $day } { $month ->
+    [1] January
+    [2] February
+    [3] March
+    [4] April
+    [5] May
+    [6] June
+    [7] July
+    [8] August
+    [9] September
+    [10] October
+    [11] November
+   *[12] December
+ } { $year }
 
 ## Fields
 

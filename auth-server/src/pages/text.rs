@@ -50,6 +50,17 @@ pub(crate) fn duration(length: Duration) -> String {
     text.count("n", n).plain()
 }
 
+/// Returns the day of a time, in UTC and in words.
+pub(crate) fn day(at: Timestamp) -> String {
+    let time = at.to_string();
+    let numbers = time.split(['-', 'T']).map(|number| number.parse::<u64>());
+    let mut numbers = numbers.map(Result::unwrap_or_default);
+    let mut next = || numbers.next().unwrap_or_default();
+    let (year, month, day) = (next(), next(), next());
+    let text = of("date").count("year", year).count("month", month);
+    text.count("day", day).plain()
+}
+
 /// Returns the description of a scope.
 pub(crate) fn scope(name: &str) -> String {
     let id = format!("scope-{}", name.replace(':', "-"));
@@ -203,6 +214,12 @@ mod tests {
         assert_eq!(text.plain(), "1 minute ago");
         let with_marks = of("ago").with("time", "\u{e000}x\u{e001}");
         assert_eq!(with_marks.to_string(), "<bdi>x</bdi> ago");
+    }
+
+    #[test]
+    fn a_day_has_the_name_of_its_month() {
+        let at = Timestamp::from_micros(1_000_000_500_000);
+        assert_eq!(day(at), "12 January 1970");
     }
 
     #[test]

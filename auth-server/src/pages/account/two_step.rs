@@ -46,7 +46,7 @@ struct RecoveryCodesTemplate<'a> {
     /// The address of the account, which the printed page names.
     email: &'a str,
     /// The day in UTC.
-    date: &'a str,
+    date: String,
 }
 
 /// Renders the form that begins to turn two-step sign-in on.
@@ -73,8 +73,7 @@ pub(crate) fn two_step_enrollment(form: FormState<'_>, enrollment: &Enrollment) 
 
 /// Renders new recovery codes of the account with this address, which are shown once.
 pub(crate) fn recovery_codes(codes: &[String], email: &str, now: Timestamp) -> Response {
-    let time = now.to_string();
-    let (date, _) = time.split_once('T').unwrap_or((&time, ""));
+    let date = text::day(now);
     render(
         &text::of("two-step-is-on").plain(),
         &RecoveryCodesTemplate { codes, email, date },
