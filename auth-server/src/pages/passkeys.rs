@@ -63,6 +63,8 @@ struct PasskeysTemplate<'a> {
     /// The address of the account.
     email: &'a str,
     passkeys: Vec<PasskeyItem<'a>>,
+    /// Whether another name was entered for one of them.
+    entered_other: bool,
     challenge: Option<PasskeyChallenge>,
     flow: Option<&'a str>,
     /// The path of the page on which the flow continues.
@@ -99,13 +101,15 @@ pub(crate) fn passkeys(page: PasskeysPage<'_>) -> Response {
         added: passkey.created_at,
         last_used: passkey.last_used_at,
     });
+    let passkeys: Vec<_> = items.collect();
     let name = entered(None).map(str::to_owned);
     let entered_new = name.is_some();
     let template = PasskeysTemplate {
         entered_new,
         form: page.form,
         email: &page.account.user.email,
-        passkeys: items.collect(),
+        entered_other: passkeys.iter().any(|passkey| passkey.entered.is_some()),
+        passkeys,
         challenge: page.challenge,
         flow: page.flow,
         next: page.next,
