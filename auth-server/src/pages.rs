@@ -75,8 +75,8 @@ pub(crate) struct SignUpPage<'a> {
     pub(crate) email: &'a str,
     /// The least number of characters of a password.
     pub(crate) min_length: u64,
-    /// Whether every page links to terms.
-    pub(crate) has_terms: bool,
+    /// The URL of the terms of the service.
+    pub(crate) terms: Option<String>,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
 }
@@ -217,9 +217,9 @@ fn in_words(scope: Scope) -> Vec<(&'static str, String)> {
     scope.iter().map(|name| (name, text::scope(name))).collect()
 }
 
-/// Returns whether every page links to terms of the service.
-pub(crate) fn has_terms() -> bool {
-    presentation::brand().terms.is_some()
+/// Returns the URL of the terms of the service.
+pub(crate) fn terms() -> Option<String> {
+    presentation::brand().terms.as_ref().map(ToString::to_string)
 }
 
 /// Renders a page with this title and this content, in the frame and with the security headers of all pages.

@@ -50,7 +50,7 @@ fn page(identity: &Identity, form: FormState<'_>, flow: Option<&str>, email: &st
         flow,
         email,
         min_length: identity.passwords.min_length() as u64,
-        has_terms: pages::has_terms(),
+        terms: pages::terms(),
         sign_in: paths::sign_in(flow),
     })
 }
