@@ -134,12 +134,12 @@ forgot-sent = Prüfen Sie Ihr Postfach
 mail-too-many = Es wurde keine E‑Mail geschickt, weil zu viele angefordert wurden. Versuchen Sie es in { $wait } noch einmal.
 mail-unavailable = Gerade kann keine E‑Mail geschickt werden. Versuchen Sie es gleich noch einmal.
 reset = Neues Passwort wählen
-reset-account = Wählen Sie ein neues Passwort für das Konto { $email }.
-reset-effect = Dann werden Sie auf allen Geräten und in allen Apps abgemeldet, und mit den Passkeys des Kontos kann sich niemand mehr anmelden.
+reset-account = Dieser Link gehört zum Konto { $email }.
+reset-effect = Mit dem neuen Passwort werden Sie auf allen Geräten und in allen Apps abgemeldet, und mit den Passkeys des Kontos kann sich niemand mehr anmelden.
 reset-submit = Passwort festlegen
 reset-done = Ihr Passwort wurde geändert
-    .text = Sie wurden auf allen Geräten und in allen Apps abgemeldet, und mit den Passkeys des Kontos kann sich niemand mehr anmelden.
-    .link = Mit dem neuen Passwort anmelden
+    .text = Sie wurden auf allen Geräten und in allen Apps abgemeldet, und mit den Passkeys des Kontos kann sich niemand mehr anmelden. Melden Sie sich mit dem neuen Passwort an.
+    .link = Anmelden
 
 ## E-mail address
 
@@ -155,7 +155,6 @@ verify-sign-in = Sie können sich auch zuerst anmelden, zum Beispiel mit einem P
 verify-submit = Adresse bestätigen
 verify-no-password = Sie kennen das Passwort nicht?
 verify-reset = Vielleicht haben Sie es vergessen, oder jemand anders hat das Konto mit Ihrer Adresse angelegt. Wählen Sie ein neues Passwort über einen Link, den wir Ihnen schicken. Damit ist die Adresse bestätigt, und das Konto gehört Ihnen allein: Alle Sitzungen enden, alle Apps werden getrennt, die Anmeldung in zwei Schritten wird ausgeschaltet, und Passkeys werden entfernt.
-verify-reset-submit = Link für ein neues Passwort schicken
 verify-done = Ihre Adresse ist bestätigt
     .text = Sie ist jetzt die Adresse Ihres Kontos.
     .link = Zu Ihrem Konto

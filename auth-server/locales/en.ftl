@@ -135,12 +135,12 @@ forgot-sent = Check your e‑mail
 mail-too-many = No e‑mail was sent: too many were requested. Try again in { $wait }.
 mail-unavailable = No e‑mail can be sent right now. Try again in a moment.
 reset = Choose a new password
-reset-account = Choose a new password for the account { $email }.
-reset-effect = You are then signed out on all devices and in all apps, and the passkeys of the account no longer sign in.
+reset-account = This link belongs to the account { $email }.
+reset-effect = A new password signs you out on all devices and in all apps, and the passkeys of the account no longer sign in.
 reset-submit = Set the password
 reset-done = Your password was changed
-    .text = You were signed out on all devices and in all apps, and the passkeys of the account no longer sign in.
-    .link = Sign in with the new password
+    .text = You were signed out on all devices and in all apps, and the passkeys of the account no longer sign in. Sign in with the new password.
+    .link = Sign in
 
 ## E-mail address
 
@@ -156,7 +156,6 @@ verify-sign-in = You can also sign in first, for example with a passkey, and the
 verify-submit = Confirm the address
 verify-no-password = You do not know the password?
 verify-reset = You may have forgotten it, or somebody else created the account with your address. Choose a new password with a link that we mail you. The address is confirmed then, and the account is yours alone: all sessions end, all apps are disconnected, two-step sign‑in is turned off, and passkeys are removed.
-verify-reset-submit = Send a link for a new password
 verify-done = Your address is confirmed
     .text = It is now the address of your account.
     .link = Go to your account
