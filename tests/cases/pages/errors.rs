@@ -21,7 +21,7 @@ async fn a_browser_gets_a_page_for_every_error(shape: Shape) {
     let world = setup.start().await;
     let mut browser = world.browser();
     let invalid = browser.open("/authorize?client_id=none").await;
-    expect_error_page(&invalid, 400, "This authorization request is invalid");
+    expect_error_page(&invalid, 400, "The app sent an invalid request");
     let form = browser.open("/signin").await;
     let action = form.url.join("/signin").unwrap();
     let large = [("email".to_owned(), "x".repeat(65 << 10))];

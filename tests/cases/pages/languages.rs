@@ -39,7 +39,7 @@ async fn messages_are_in_the_language_of_the_page(world: SharedWorld) {
     assert_eq!(invalid.reply.status, 400, "{}", invalid.reply);
     let html = invalid.reply.text();
     assert!(
-        html.contains("Diese Autorisierungsanfrage ist ungültig") && html.contains("<p lang=\"en\">"),
+        html.contains("Die App hat eine ungültige Anfrage geschickt") && html.contains("<p lang=\"en\">"),
         "{html}"
     );
 }
