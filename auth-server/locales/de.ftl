@@ -411,9 +411,9 @@ signed-out = Sie sind abgemeldet
 ## Front page
 
 home = Willkommen bei { $service }
-home-explanation = Legen Sie ein Konto an oder melden Sie sich an, und entscheiden Sie, welche Apps Ihre Beiträge, Kommentare und Zahlungen benutzen dürfen.
+home-explanation = Melden Sie sich mit einem Konto bei allen Ihren Apps an. Sie entscheiden, welche davon Ihre Beiträge, Kommentare und Zahlungen benutzen dürfen.
 home-sign-in = Anmelden
-home-account = Ihr Konto
+home-account = Zu Ihrem Konto
 home-sign-up = Konto anlegen
 home-documentation = Dokumentation
 home-reference = Einführung und API-Referenz
@@ -429,7 +429,10 @@ home-issuer-metadata = Metadaten des Issuers
 home-key-set = Schlüssel des Issuers (JWKS)
 home-api-metadata = Metadaten der API
 home-readiness = Bereitschaft
-home-in-source = Mehr steht im Quelltext: README.md führt mit fünf Befehlen von der Registrierung bis zur Zahlung, docs/apps/ ist für Autoren von Apps und docs/operate/ für Betreiber.
+home-in-source = Mehr steht im Quelltext:
+home-readme = vom neuen Konto zur Zahlung in fünf Befehlen
+home-docs-apps = für Autoren von Apps
+home-docs-operate = für Betreiber
 
 ## Demo client
 

@@ -412,9 +412,9 @@ signed-out = You are signed out
 ## Front page
 
 home = Welcome to { $service }
-home-explanation = Create an account or sign in here, and decide which apps may use your posts, comments and payments.
+home-explanation = Sign in to all your apps with one account. You decide which of them may use your posts, comments and payments.
 home-sign-in = Sign in
-home-account = Your account
+home-account = Go to your account
 home-sign-up = Create an account
 home-documentation = Documentation
 home-reference = Introduction and API reference
@@ -430,7 +430,10 @@ home-issuer-metadata = Issuer metadata
 home-key-set = Issuer key set (JWKS)
 home-api-metadata = API metadata
 home-readiness = Readiness
-home-in-source = More is in the source code: README.md leads from sign-up to a payment by five commands, docs/apps/ is for authors of apps, and docs/operate/ for operators.
+home-in-source = More is in the source code:
+home-readme = from sign‑up to a payment in five commands
+home-docs-apps = for authors of apps
+home-docs-operate = for operators
 
 ## Demo client
 
