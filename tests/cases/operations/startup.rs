@@ -47,7 +47,7 @@ async fn the_first_start_creates_keys_an_administrator_and_the_demo_client(world
     let front = world.browser().open("/").await;
     let text = front.visible_text();
     let file = world.data_dir().join("admin-password").display().to_string();
-    for words in ["First steps", "admin@localhost", &file, "Register the first app"] {
+    for words in ["First steps", "admin@localhost", &file, "Create the first app"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let password = std::fs::read_to_string(&file).unwrap();
