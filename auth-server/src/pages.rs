@@ -79,6 +79,8 @@ pub(crate) struct SignUpPage<'a> {
     pub(crate) terms: Option<String>,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
+    /// The path of the page that mails a link for a new password.
+    pub(crate) forgot: String,
 }
 
 /// The form to change a password.

@@ -52,6 +52,7 @@ fn page(identity: &Identity, form: FormState<'_>, flow: Option<&str>, email: &st
         min_length: identity.passwords.min_length() as u64,
         terms: pages::terms(),
         sign_in: paths::sign_in(flow),
+        forgot: paths::of_flow(paths::FORGOT, flow),
     })
 }
 

@@ -95,6 +95,11 @@ async fn unacceptable_input_is_shown_again_with_the_reason(world: SharedWorld) {
             form.reply
         );
     }
+    // The last reason asks for a sign-in or a new password.
+    let links: Vec<_> = form.links().iter().map(|link| link.path().to_owned()).collect();
+    for path in ["/signin", "/forgot"] {
+        assert!(links.iter().any(|link| link == path), "{path}: {}", form.reply);
+    }
     let created = browser
         .submit(&form, &[("email", &email), ("password", PASSWORD)])
         .await;
