@@ -442,8 +442,10 @@ demo-failed = The request failed: { $error }
 demo-code = Authorization code received
 demo-next = Read the API reference
 demo-exchange = Exchange it within a minute, together with your code_verifier. The commands are in docs/apps/sign-in-with-pkce.md.
-demo-nothing = No authorization response
 demo-explanation = This page receives the authorization response of the demo client. Start at /authorize, as docs/apps/sign-in-with-pkce.md shows.
+demo-app = Demo app
+demo-app-explanation = A single-page app with latchkey-auth, for authors of apps. The page shows each of its calls.
+demo-app-scripts = The demo app needs JavaScript.
 
 ## Errors
 

@@ -175,8 +175,8 @@ fn set_policy(response: &mut Response, policy: &str) {
     }
 }
 
-/// Lets the script of a page send requests to the issuer.
-fn allow_requests(mut page: Response) -> Response {
+/// Lets the script of a page send requests to its own origin.
+pub fn allow_requests(mut page: Response) -> Response {
     set_policy(
         &mut page,
         &format!("{CONTENT_SECURITY_POLICY}; connect-src 'self'"),

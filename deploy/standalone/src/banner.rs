@@ -4,8 +4,8 @@ use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, DEMO_PATH, InitialPasswo
 use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 
-/// Prints the URLs, the demo client if there is one, the initial password of a new administrator and a first
-/// command to standard output.
+/// Prints the URLs, the demo client and the demo app if there are such, the initial password of a new
+/// administrator and a first command to standard output.
 pub(crate) fn print(
     urls: &Urls,
     has_demo_client: bool,
@@ -27,6 +27,7 @@ pub(crate) fn print(
             out,
             "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{DEMO_PATH}"
         )?;
+        writeln!(out, "  demo app      {issuer}{DEMO_PATH}")?;
     }
     match password {
         Some(InitialPassword::Terminal(secret)) => {

@@ -1,14 +1,30 @@
-//! The demo pages: the front page, and the redirect URI of the demo client.
+//! The demo pages: the front page, the demo app, and the redirect URI of the demo client.
 
-use crate::first_start::{ADMINISTRATOR, DEMO_PATH, PasswordPlace};
+use crate::first_start::{ADMINISTRATOR, DEMO_APP_CALLBACK, DEMO_APP_ID, DEMO_PATH, PasswordPlace};
 use askama::Template;
-use auth_server::pages::{Brand, present, render, text};
+use auth_server::pages::{Brand, allow_requests, present, render, text};
 use axum::Router;
-use axum::extract::RawQuery;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use std::sync::Arc;
+
+/// The scripts of the demo app, each with its file name.
+const SCRIPTS: [(&str, &str); 8] = [
+    ("api.js", include_str!("../../demo/api.js")),
+    ("calls.js", include_str!("../../demo/calls.js")),
+    ("dom.js", include_str!("../../demo/dom.js")),
+    ("main.js", include_str!("../../demo/main.js")),
+    ("posts.js", include_str!("../../demo/posts.js")),
+    ("session.js", include_str!("../../demo/session.js")),
+    ("words.js", include_str!("../../demo/words.js")),
+    (
+        "latchkey-auth.js",
+        include_str!("../../latchkey-auth/latchkey-auth.js"),
+    ),
+];
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -21,6 +37,16 @@ struct Home {
     help: Option<String>,
     /// The place of the administrator's initial password, if this process created the administrator.
     password_place: Option<PasswordPlace>,
+    /// Whether there is a demo app.
+    has_demo: bool,
+}
+
+/// The page of the demo app, which its scripts fill.
+#[derive(Template)]
+#[template(path = "demo_app.html")]
+struct DemoApp {
+    /// The URL of the issuer.
+    issuer: String,
 }
 
 /// The parameters of an authorization response (RFC 6749 §4.1.2).
@@ -34,14 +60,14 @@ struct Callback {
 }
 
 /// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, and
-/// the redirect URI if there is a demo client. If `password_place` is given, the front page also shows the
-/// administrator's first steps.
+/// those of the demo client and the demo app if `issuer`, the URL of the issuer, is given. If `password_place`
+/// is given, the front page also shows the administrator's first steps.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"
 )]
 pub(crate) fn routes(
-    has_demo_client: bool,
+    issuer: Option<&str>,
     allows_sign_ups: bool,
     password_place: Option<PasswordPlace>,
     brand: Arc<Brand>,
@@ -51,20 +77,34 @@ pub(crate) fn routes(
         allows_sign_ups,
         help: brand.help().map(str::to_owned),
         password_place,
+        has_demo: issuer.is_some(),
     });
     let show = async move || {
         let title = text::of("home").with("service", &home.service);
         render(&title.plain(), &*home)
     };
     let routes = Router::new().route("/", get(show));
-    let routes = match has_demo_client {
-        true => routes.route(DEMO_PATH, get(callback)),
-        false => routes,
+    let routes = match issuer {
+        Some(issuer) => routes.merge(of_demo_clients(issuer.to_owned())),
+        None => routes,
     };
     routes.layer(from_fn_with_state(brand, present))
 }
 
-async fn callback(RawQuery(query): RawQuery) -> Response {
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the demo pages are not part of the documented interface"
+)]
+fn of_demo_clients(issuer: String) -> Router {
+    Router::new()
+        .route(DEMO_PATH, get(app_or_response))
+        .route(DEMO_APP_CALLBACK, get(app))
+        .route("/demo/{file}", get(script))
+        .with_state(Arc::new(DemoApp { issuer }))
+}
+
+/// `GET /demo`: the demo app, or the response to an authorization request of the demo client.
+async fn app_or_response(app_page: State<Arc<DemoApp>>, RawQuery(query): RawQuery) -> Response {
     let mut callback = Callback::default();
     for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         match name.as_ref() {
@@ -75,5 +115,25 @@ async fn callback(RawQuery(query): RawQuery) -> Response {
             _ => {}
         }
     }
-    render(&text::of("demo").plain(), &callback)
+    match callback.code.is_empty() && callback.error.is_empty() {
+        true => app(app_page).await,
+        false => render(&text::of("demo").plain(), &callback),
+    }
+}
+
+/// `GET /demo/callback`: the demo app, which reads the response to its authorization request itself.
+async fn app(State(app): State<Arc<DemoApp>>) -> Response {
+    allow_requests(render(&text::of("demo-app").plain(), &*app))
+}
+
+/// `GET /demo/{file}`.
+async fn script(Path(file): Path<String>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    match SCRIPTS.into_iter().find(|(name, _)| *name == file) {
+        Some((_, script)) => (headers, script).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }

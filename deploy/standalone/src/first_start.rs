@@ -1,5 +1,5 @@
-//! The first start generates the sealing keys and creates the administrator and the demo client. A later
-//! start adds only what is missing.
+//! The first start generates the sealing keys and creates the administrator, the demo client and the demo app.
+//! A later start adds only what is missing.
 
 use auth_server::clients::{Error as ClientError, Registration, disable, register};
 use foundation::context::RequestContext;
@@ -21,8 +21,12 @@ use std::path::{Path, PathBuf};
 pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
 /// The `client_id` of the demo client.
 pub(crate) const DEMO_CLIENT_ID: &str = "demo";
-/// The path of the demo client's redirect URI.
+/// The path of the demo client's redirect URI, and of the demo app.
 pub(crate) const DEMO_PATH: &str = "/demo";
+/// The `client_id` of the demo app.
+pub(crate) const DEMO_APP_ID: &str = "demo-app";
+/// The path of the demo app's redirect URI.
+pub(crate) const DEMO_APP_CALLBACK: &str = "/demo/callback";
 /// The file name of the master key.
 pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
@@ -102,38 +106,50 @@ pub(crate) fn load_key(
     text.parse().map_err(|error| failed(&error))
 }
 
-/// Creates the administrator if it is missing, and the demo client if it is missing and the installation is
-/// on loopback. Disables the demo client if the installation has become one of production. Returns the
-/// initial password if this call created the administrator.
+/// Creates the administrator if it is missing, and the demo client and the demo app if they are missing and
+/// the installation is on loopback. Disables these two if the installation has become one of production.
+/// Returns the initial password if this call created the administrator.
 pub(crate) async fn bootstrap(
     runtime: &Runtime,
     is_production: bool,
 ) -> Result<Option<InitialPassword>, Error> {
     let context = RequestContext::without_request();
     let password = create_administrator(runtime, &context).await?;
+    for created in [demo_client(runtime), demo_app(runtime)] {
+        create_or_disable(runtime, created, is_production, &context).await?;
+    }
+    Ok(password)
+}
+
+/// Creates a demo client if it is missing and the installation is on loopback. Disables it if the installation
+/// has become one of production.
+async fn create_or_disable(
+    runtime: &Runtime,
+    created: Registration,
+    is_production: bool,
+    context: &RequestContext,
+) -> Result<(), Error> {
     let (db, issuer) = (&runtime.identity.db, &runtime.urls.issuer);
-    let found = clients::find(db, DEMO_CLIENT_ID).await?;
+    let found = clients::find(db, &created.id).await?;
     let changed = match found {
-        None if !is_production => register(db, issuer, demo_client(runtime), &context)
-            .await
-            .map(|_| ()),
-        Some(client) if is_production => disable_demo_client(runtime, &client, &context).await,
+        None if !is_production => register(db, issuer, created, context).await.map(|_| ()),
+        Some(client) if is_production => disable_unchanged(runtime, &client, &created, context).await,
         _ => Ok(()),
     };
     match changed {
-        Ok(()) | Err(ClientError::Taken(_)) => Ok(password),
+        Ok(()) | Err(ClientError::Taken(_)) => Ok(()),
         Err(error) => Err(Error::Other(error.to_string())),
     }
 }
 
-/// Disables the demo client, unless it is disabled or the operator has made another client of it. Any program
-/// on a user's machine can act as this public first-party client.
-async fn disable_demo_client(
+/// Disables a demo client, unless it is disabled or the operator has made another client of it. Any program
+/// on a user's machine can act as these public first-party clients.
+async fn disable_unchanged(
     runtime: &Runtime,
     client: &Client,
+    created: &Registration,
     context: &RequestContext,
 ) -> Result<(), ClientError> {
-    let created = demo_client(runtime);
     // The first redirect URI is at the former base URL.
     let is_unchanged = client.name == created.name
         && client.first_party
@@ -143,9 +159,9 @@ async fn disable_demo_client(
         return Ok(());
     }
     let (db, revocations) = (&runtime.identity.db, &runtime.identity.revocations);
-    disable(db, revocations, DEMO_CLIENT_ID, context).await?;
+    disable(db, revocations, &client.id, context).await?;
     tracing::warn!(
-        client_id = DEMO_CLIENT_ID,
+        client_id = client.id.as_str(),
         "the demo client is disabled, because this installation is not on loopback any more"
     );
     Ok(())
@@ -196,6 +212,18 @@ fn demo_client(runtime: &Runtime) -> Registration {
         ],
         post_logout_redirect_uris: vec![runtime.policy.url(DEMO_PATH)],
         first_party: true,
+        ..Registration::new(id, name, ClientType::Spa, Role::User.scope())
+    }
+}
+
+/// The demo client has its refresh tokens in bodies, for programs without a browser, and the demo app in a
+/// cookie. Its page is on the origin of the issuer, which alone receives the cookie.
+fn demo_app(runtime: &Runtime) -> Registration {
+    let (id, name) = (DEMO_APP_ID.to_owned(), "Latchkey demo app".to_owned());
+    Registration {
+        redirect_uris: vec![format!("{}{DEMO_APP_CALLBACK}", runtime.urls.issuer)],
+        first_party: true,
+        refresh_cookie: true,
         ..Registration::new(id, name, ClientType::Spa, Role::User.scope())
     }
 }

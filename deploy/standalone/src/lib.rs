@@ -79,7 +79,8 @@ async fn run(args: Args) -> Result<(), Error> {
     // In production the front page is for strangers.
     let first_password = password.as_ref().filter(|_| !is_production);
     let place = first_password.map(InitialPassword::place);
-    let demo = demo::routes(!is_production, allows_sign_ups, place, issuer.brand());
+    let issuer_url = (!is_production).then_some(runtime.urls.issuer.as_str());
+    let demo = demo::routes(issuer_url, allows_sign_ups, place, issuer.brand());
     let routes = issuer.routes().merge(api.routes()).merge(demo.into());
     banner::print(&runtime.urls, !is_production, password.as_ref())?;
     runtime.serve(routes, health).await

@@ -39,7 +39,13 @@ async fn the_first_start_creates_keys_an_administrator_and_the_demo_client(world
         (&json!("admin@localhost"), &json!("admin"))
     );
     let clients = world.cli(&["clients", "list", "--json"], "");
-    assert_eq!(clients.as_array().map(Vec::len), Some(1), "the demo client");
+    let ids: Vec<&Value> = clients
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|client| &client["id"])
+        .collect();
+    assert_eq!(ids, ["demo", "demo-app"]);
     assert_eq!(clients[0]["first_party"], json!(true));
     let listed = world.cli(&["keys", "list", "--json"], "");
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
@@ -533,9 +539,14 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
         world.cli(&["clients", "show", "demo", "--json"], "")
     };
     let moved = restart_with(&mut world, Some("https://id.example.org")).await;
-    assert!(moved["disabled_at"].is_string(), "{moved}");
+    let app = world.cli(&["clients", "show", "demo-app", "--json"], "");
+    for client in [moved, app] {
+        assert!(client["disabled_at"].is_string(), "{client}");
+    }
     assert!(world.log().contains("the demo client is disabled"));
-    world.anyone().get("/demo").await.expect_error(404, "not_found");
+    for path in ["/demo", "/demo/callback", "/demo/main.js"] {
+        world.anyone().get(path).await.expect_error(404, "not_found");
+    }
     // The operator makes another client of it. Only the unchanged one is disabled.
     world.cli(&["clients", "enable", "demo", "--json"], "");
     world.cli(&["clients", "update", "demo", "--name", "Our own", "--json"], "");

@@ -1,0 +1,49 @@
+// The demo app. docs/apps/demo.md describes it.
+import { Latchkey } from "./latchkey-auth.js";
+import { apiOf } from "./api.js";
+import { Calls } from "./calls.js";
+import { el } from "./dom.js";
+import { postsView } from "./posts.js";
+import { signedOutView, tokenView, userView } from "./session.js";
+import { words } from "./words.js";
+
+const SCOPE = "openid profile:read posts:read posts:write";
+
+const root = document.getElementById("demo");
+const { issuer, clientId, path, callback } = root.dataset;
+
+async function start() {
+  const calls = new Calls();
+  const latchkey = new Latchkey({
+    issuer,
+    clientId,
+    redirectUri: issuer + callback,
+    scope: SCOPE,
+    fetch: (request) => calls.send(request),
+  });
+  const api = apiOf(latchkey, issuer);
+  const app = el("div");
+  root.replaceChildren(app, calls.element);
+  // What a view began ends with it.
+  let view = new AbortController();
+  const show = (make) => {
+    view.abort();
+    view = new AbortController();
+    app.replaceChildren(...make(view.signal));
+  };
+  const showSignedOut = (error, again) => show(() => signedOutView(latchkey, error, again));
+  const signOut = () => latchkey.signOut().catch((error) => showSignedOut(error, signOut));
+  latchkey.addEventListener("signedout", ({ detail }) => showSignedOut(detail));
+  latchkey.addEventListener("signedin", () =>
+    show((signal) => [userView(api, signOut), tokenView(latchkey, signal), postsView(api)]));
+  try {
+    if ((await latchkey.start()) === "signed_out") showSignedOut(latchkey.ended);
+  } catch (error) {
+    showSignedOut(error);
+  }
+  history.replaceState(null, "", path);
+}
+
+// The cookie of the refresh token, and the redirect URI, are those of one origin.
+if (location.origin === issuer) start();
+else root.replaceChildren(el("p", {}, `${words.elsewhere} `, el("a", { href: issuer + path }, issuer + path)));

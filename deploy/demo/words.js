@@ -1,0 +1,71 @@
+// All words that the demo says itself. Those of the server come with its responses.
+export const words = {
+  elsewhere: "This page belongs to another address of the same server:",
+  session: "Session",
+  signIn: "Sign in",
+  signOut: "Sign out",
+  signOutAgain: "Sign out again",
+  signedInAs: "Signed in as",
+  ended: "Nobody is signed in",
+
+  token: "Access token",
+  tokenHint:
+    "The token is in the memory of this page only. The refresh token is in a cookie, which no script can read.",
+  tokenLife: "Remaining life",
+  renew: "Renew now",
+  secondsLeft: (left, all) => `${left} of ${all} seconds`,
+
+  more: "More",
+  loading: "Read again",
+
+  posts: "Posts",
+  noPosts: "There are no posts yet. Write the first one.",
+  title: "Title",
+  text: "Text",
+  status: "Status",
+  createPost: "Create the post",
+  byAuthor: ({ id, author_id: author, status }) => `Post ${id} of user ${author}, ${status}`,
+  edit: "Edit",
+  save: "Save",
+  saved: (tag) => `Saved. The entity tag is now ${tag}.`,
+  conflict:
+    "The post changed since you read it (412). Compare the other version with yours, change yours, and save again: " +
+    "it then replaces the other one.",
+  otherVersion: "The other version",
+  takeOver: "Take it over into mine",
+
+  comments: "Comments",
+  noComments: "There are no comments yet.",
+  comment: "Comment",
+  createComment: "Add the comment",
+  ofUser: (user) => `User ${user}`,
+
+  payments: "Payments",
+  noPayments: "There are no payments yet.",
+  amount: "Amount in cents, or in the smallest unit of the currency",
+  currency: "Currency",
+  pay: "Make a payment",
+  loseAnswer: "Lose the answer, then repeat",
+  samePayment: (id) =>
+    `The first answer was lost, and the call was repeated with the same Idempotency-Key. The same payment came back: ` +
+    `${id}. Nothing was paid twice.`,
+  otherPayment: (first, second) => `The repetition made another payment: ${first} and then ${second}.`,
+  capture: "Capture",
+  refund: "Refund",
+  amounts: (captured, refunded) => `captured ${captured}, refunded ${refunded}`,
+
+  calls: "Calls",
+  callsHint: "Every call of this page, the newest first. Tokens and other secrets are replaced by “…”.",
+  waiting: "waiting",
+  noAnswer: "no answer",
+  lost: "lost on purpose",
+  request: "Request",
+  response: "Response",
+
+  correlationId: "Correlation id",
+  // What to do after an error, by its class.
+  signInAgain: "Sign in again.",
+  tryAgain: "Try again: the session continues.",
+  tryLater: (seconds) => `Try again in ${seconds} seconds.`,
+  reference: "Errors in the API reference",
+};
