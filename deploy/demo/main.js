@@ -7,7 +7,7 @@ import { postsView } from "./posts.js";
 import { signedOutView, tokenView, userView } from "./session.js";
 import { words } from "./words.js";
 
-const SCOPE = "openid profile:read posts:read posts:write";
+const SCOPE = "openid profile:read posts:read posts:write comments:write";
 
 const root = document.getElementById("demo");
 const { issuer, clientId, path, callback } = root.dataset;
@@ -35,7 +35,11 @@ async function start() {
   const signOut = () => latchkey.signOut().catch((error) => showSignedOut(error, signOut));
   latchkey.addEventListener("signedout", ({ detail }) => showSignedOut(detail));
   latchkey.addEventListener("signedin", () =>
-    show((signal) => [userView(api, signOut), tokenView(latchkey, signal), postsView(api)]));
+    show((signal) => [
+      userView(api, signOut),
+      tokenView(latchkey, signal),
+      postsView(api, latchkey.claims.sub),
+    ]));
   try {
     if ((await latchkey.start()) === "signed_out") showSignedOut(latchkey.ended);
   } catch (error) {

@@ -1,0 +1,20 @@
+// The fields of a post.
+import { el, field, select } from "./dom.js";
+import { words } from "./words.js";
+
+// Makes the fields of a post, whose ids begin with this prefix.
+export function postFields(prefix, { title = "", body = "", status = "published" } = {}) {
+  const input = el("input", { name: "title", value: title, required: true, autocomplete: "off" });
+  const chosen = select("status", ["published", "draft"]);
+  chosen.value = status;
+  return [
+    field(`${prefix}-title`, words.title, input),
+    field(`${prefix}-body`, words.text, el("textarea", { name: "body", rows: 4 }, body)),
+    field(`${prefix}-status`, words.status, chosen),
+  ];
+}
+
+// Reads the fields of a post.
+export function postOf({ title, body, status }) {
+  return { title: title.value, body: body.value, status: status.value };
+}
