@@ -3,11 +3,12 @@ import { Latchkey } from "./latchkey-auth.js";
 import { apiOf } from "./api.js";
 import { Calls } from "./calls.js";
 import { el } from "./dom.js";
+import { paymentsView } from "./payments.js";
 import { postsView } from "./posts.js";
 import { signedOutView, tokenView, userView } from "./session.js";
 import { words } from "./words.js";
 
-const SCOPE = "openid profile:read posts:read posts:write comments:write";
+const SCOPE = "openid profile:read posts:read posts:write comments:write payments:read payments:write";
 
 const root = document.getElementById("demo");
 const { issuer, clientId, path, callback } = root.dataset;
@@ -39,6 +40,7 @@ async function start() {
       userView(api, signOut),
       tokenView(latchkey, signal),
       postsView(api, latchkey.claims.sub),
+      paymentsView(api, calls),
     ]));
   try {
     if ((await latchkey.start()) === "signed_out") showSignedOut(latchkey.ended);

@@ -12,13 +12,14 @@ use axum::routing::get;
 use std::sync::Arc;
 
 /// The scripts of the demo app, each with its file name.
-const SCRIPTS: [(&str, &str); 11] = [
+const SCRIPTS: [(&str, &str); 12] = [
     ("api.js", include_str!("../../demo/api.js")),
     ("calls.js", include_str!("../../demo/calls.js")),
     ("comments.js", include_str!("../../demo/comments.js")),
     ("dom.js", include_str!("../../demo/dom.js")),
     ("editor.js", include_str!("../../demo/editor.js")),
     ("main.js", include_str!("../../demo/main.js")),
+    ("payments.js", include_str!("../../demo/payments.js")),
     ("post.js", include_str!("../../demo/post.js")),
     ("posts.js", include_str!("../../demo/posts.js")),
     ("session.js", include_str!("../../demo/session.js")),
