@@ -50,6 +50,10 @@ async function start() {
   history.replaceState(null, "", path);
 }
 
+// These links have the address of the page as it was opened, and so the code of a sign-in, which works only once.
+for (const link of document.querySelectorAll("footer a[hreflang]")) {
+  link.href = `${path}?language=${link.hreflang}`;
+}
 // The cookie of the refresh token, and the redirect URI, are those of one origin.
 if (location.origin === issuer) start();
 else root.replaceChildren(el("p", {}, `${words.elsewhere} `, el("a", { href: issuer + path }, issuer + path)));

@@ -2,8 +2,7 @@
 //! password and its deletion, the recent sign-in that they require, the figures, the signing keys, the users,
 //! the sessions, the apps, the consents and the security events for administrators, their languages, their
 //! branding, their fields for passwords, and in Chromium their appearance, their accessibility, their local
-//! times, their use without scripts, the life of an account and
-//! the work of an administrator.
+//! times, their use without scripts, the life of an account, the work of an administrator and the demo app.
 
 use tests::{Browser, PASSWORD, Page, User, World};
 
@@ -15,6 +14,7 @@ mod clients;
 mod consents;
 mod dashboard;
 mod deletion;
+mod demo;
 mod email;
 mod errors;
 mod events;

@@ -16,8 +16,8 @@ const SECRETS_OF_ADDRESSES: [&str; 8] = [
     "csrf",
     "credential",
 ];
-/// The authorization code that an app receives (RFC 6749 §4.1.2), here the demo client.
-const CODE_FOR_APP: &str = "code at /demo";
+/// The authorization code that an app receives (RFC 6749 §4.1.2), here the demo client and the demo app.
+const CODES_FOR_APPS: [&str; 2] = ["code at /demo", "code at /demo/callback"];
 /// The tokens in the links of mails.
 const MAILED_TOKENS: [&str; 2] = ["token at /verify", "token at /reset"];
 
@@ -63,7 +63,7 @@ impl Chromium {
         for kind in ["foreign", "stored", "others"] {
             assert_eq!(traces[kind], json!([]), "{kind}: {traces}");
         }
-        let is_code = |secret: &Value| secret == CODE_FOR_APP;
+        let is_code = |secret: &Value| CODES_FOR_APPS.iter().any(|code| secret == code);
         let is_mailed = |secret: &Value| MAILED_TOKENS.iter().any(|mailed| secret == mailed);
         let secrets = |kind: &str| traces[kind].as_array().unwrap().iter();
         assert!(secrets("address").all(is_code), "{traces}");
@@ -82,7 +82,7 @@ impl Chromium {
     }
 
     /// Returns the warnings and errors of the console since the last call.
-    async fn console(&self) -> Vec<String> {
+    pub async fn console(&self) -> Vec<String> {
         let entries = self.post("/se/log", &json!({ "type": "browser" })).await;
         let entries = entries.as_array().unwrap().iter();
         entries

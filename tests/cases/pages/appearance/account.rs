@@ -14,12 +14,24 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("account-new", "/account").await;
     connected_app.tokens(&user, "posts:read").await;
     walk.visit("account", "/account").await;
+    demo_app(walk).await;
     account(walk, &user).await;
     passkeys(walk, &user).await;
     two_step(walk, &user).await;
     decisions(walk, &connected_app).await;
     world.cli(&["users", "reset-mfa", "--email", &user.email, "--json"], "");
     walk.visit("sign-in-after-end", "/signin").await;
+}
+
+/// The demo app with a user.
+async fn demo_app(walk: &Walk<'_>) {
+    walk.open("/demo").await;
+    walk.chromium.expect("id=\"sign-in\"").await;
+    // The console reports that there were no tokens before.
+    walk.chromium.console().await;
+    walk.chromium.press("#sign-in").await;
+    walk.chromium.expect("\"jti\"").await;
+    walk.check("demo-app-signed-in").await;
 }
 
 /// The account of a user who is signed in elsewhere too, and who ends the other sessions and deletes the

@@ -17,6 +17,18 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     required_password(walk).await;
 }
 
+/// The demo app without a user. It asks for new tokens, and the console reports the refusal.
+async fn demo_app(walk: &Walk<'_>) {
+    walk.open("/demo").await;
+    walk.chromium.expect("id=\"sign-in\"").await;
+    let console = walk.chromium.console().await;
+    assert!(
+        console.len() == 1 && console[0].contains("/token "),
+        "{console:?}"
+    );
+    walk.check("demo-app").await;
+}
+
 /// The pages of a browser in which nobody is signed in.
 async fn without_session(walk: &Walk<'_>) {
     let (world, chromium) = (walk.world, &walk.chromium);
@@ -35,6 +47,7 @@ async fn without_session(walk: &Walk<'_>) {
     ] {
         walk.visit_expecting(name, path, status).await;
     }
+    demo_app(walk).await;
     walk.check_front_page().await;
     let user = world.sign_up().await;
     let email = ("#email", user.email.as_str());
