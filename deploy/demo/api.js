@@ -9,7 +9,9 @@ export function apiOf(latchkey, base) {
   return async (path, { method = "GET", json, headers = {}, accepted } = {}) => {
     const body = json && JSON.stringify(json);
     const type = json && { "Content-Type": "application/json" };
-    const response = await latchkey.fetch(base + path, { method, body, headers: { ...type, ...headers } });
+    // The token alone authenticates the call: the browser's session with the issuer is not the app's.
+    const init = { method, body, headers: { ...type, ...headers }, credentials: "omit" };
+    const response = await latchkey.fetch(base + path, init);
     if (!response.ok && response.status !== accepted) throw await LatchkeyError.from(response);
     return response;
   };
