@@ -115,7 +115,10 @@ pub(crate) async fn bootstrap(
 ) -> Result<Option<InitialPassword>, Error> {
     let context = RequestContext::without_request();
     let password = create_administrator(runtime, &context).await?;
-    for created in [demo_client(runtime), demo_app(runtime)] {
+    // An app at a name such as id.localhost has no https, so no issuer registers it.
+    let app = demo_app(runtime);
+    let app = app.check(&runtime.urls.issuer).is_ok().then_some(app);
+    for created in [Some(demo_client(runtime)), app].into_iter().flatten() {
         create_or_disable(runtime, created, is_production, &context).await?;
     }
     Ok(password)
