@@ -10,6 +10,8 @@ use foundation::random;
 use foundation::scope::Scope;
 use foundation::secret;
 use foundation::secret::Secret;
+use identity::authentication_methods::SignIn;
+use identity::refresh_families::Epochs;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
@@ -132,13 +134,14 @@ struct StateRow {
 pub(crate) struct ClaimedRequest {
     pub(crate) id: String,
     pub(crate) client_id: String,
-    pub(crate) client_epoch: i64,
-    pub(crate) scope: String,
+    #[sqlx(flatten)]
+    pub(crate) epochs: Epochs,
+    #[sqlx(try_from = "String")]
+    pub(crate) scope: Scope,
     pub(crate) user_id: i64,
-    pub(crate) user_epoch: i64,
     pub(crate) consent_id: String,
-    pub(crate) auth_time: Timestamp,
-    pub(crate) amr: String,
+    #[sqlx(flatten)]
+    pub(crate) sign_in: SignIn,
 }
 
 /// Stores a request and the hash of a new device code, which it returns. Returns `None`, without effect, if

@@ -23,7 +23,7 @@ use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
-/// The columns of [`Row`] in the statements on one table. They read the tables `users` and `clients` too,
+/// The columns of [`Family`] in the statements on one table. They read the tables `users` and `clients` too,
 /// which other modules own: the role becomes a claim of the access token. A transaction that changes the role
 /// of a user also ends the user's epoch.
 macro_rules! columns {
@@ -70,30 +70,6 @@ sql! {
     PRUNE = delete_expired!("refresh_families", "id");
 }
 
-/// The fields of a family to create.
-#[derive(Clone, Copy, Debug)]
-pub struct NewFamily<'a> {
-    /// The id, chosen when the authorization code or the device code was issued.
-    pub id: &'a str,
-    /// The client to which the tokens are issued.
-    pub client_id: &'a str,
-    /// The user who granted access.
-    pub user_id: i64,
-    /// The session in which the user consented; `None` for a device, which is in no session of a browser.
-    pub session_id: Option<i64>,
-    /// The present epochs of the user and of the client.
-    pub epochs: Epochs,
-    /// The sign-in that began the session.
-    pub sign_in: SignIn,
-    /// The granted scope names, separated by spaces.
-    pub scope: &'a str,
-    /// The thumbprint of the key that the refresh tokens are bound to (RFC 9449 §5).
-    pub dpop_jkt: Option<&'a str>,
-    /// The registered redirect URI with which the family begins, if the client describes itself by a
-    /// document.
-    pub redirect_uri: Option<&'a str>,
-}
-
 /// The epochs in which a family began. It ends with the first of them to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, sqlx::FromRow)]
 pub struct Epochs {
@@ -106,23 +82,27 @@ pub struct Epochs {
 }
 
 /// A stored family.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Family {
-    /// The id.
+    /// The id, chosen when the authorization code or the device code was issued.
     pub id: String,
     /// The client to which the tokens are issued.
     pub client_id: String,
     /// The user who granted access.
     pub user_id: i64,
     /// The user's role.
+    #[sqlx(try_from = "String")]
     pub role: Role,
     /// The session in which the user granted access; `None` for a device.
     pub session_id: Option<i64>,
     /// The epochs in which the family began.
+    #[sqlx(flatten)]
     pub epochs: Epochs,
     /// The sign-in that began the session.
+    #[sqlx(flatten)]
     pub sign_in: SignIn,
     /// The granted scope.
+    #[sqlx(try_from = "String")]
     pub scope: Scope,
     /// The generation of the only valid refresh token.
     pub generation: i64,
@@ -162,27 +142,9 @@ pub struct Lifetimes {
 }
 
 #[derive(sqlx::FromRow)]
-struct Row {
-    id: String,
-    client_id: String,
-    user_id: i64,
-    session_id: Option<i64>,
-    #[sqlx(flatten)]
-    epochs: Epochs,
-    #[sqlx(flatten)]
-    sign_in: SignIn,
-    scope: String,
-    generation: i64,
-    #[sqlx(try_from = "String")]
-    role: Role,
-    dpop_jkt: Option<String>,
-    redirect_uri: Option<String>,
-}
-
-#[derive(sqlx::FromRow)]
 struct FoundRow {
     #[sqlx(flatten)]
-    row: Row,
+    family: Family,
     is_revoked: bool,
     end_reason: String,
     ended_at: Option<Timestamp>,
@@ -191,29 +153,24 @@ struct FoundRow {
 #[derive(sqlx::FromRow)]
 struct CurrentRow {
     #[sqlx(flatten)]
-    row: Row,
+    family: Family,
     last_used_at: Timestamp,
     idle_expires_at: Timestamp,
     expires_at: Timestamp,
 }
 
-/// Inserts a family at generation 1. On PostgreSQL, the statement that claims a code inserts the family of
-/// the code itself.
-pub async fn create(
-    tx: &mut Tx,
-    new: NewFamily<'_>,
-    lifetimes: Lifetimes,
-    now: Timestamp,
-) -> Result<(), Error> {
+/// Inserts a new family, which is at generation 1. On PostgreSQL, the statement that claims a code inserts the
+/// family of the code itself.
+pub async fn create(tx: &mut Tx, new: &Family, lifetimes: Lifetimes, now: Timestamp) -> Result<(), Error> {
     let (idle, absolute) = (now.after(lifetimes.idle), now.after(lifetimes.absolute));
     execute!(
         tx.on(),
         INSERT,
-        new.id,
-        new.client_id,
+        new.id.as_str(),
+        new.client_id.as_str(),
         new.user_id,
         new.session_id,
-        new.scope,
+        new.scope.to_string(),
         now,
         idle,
         absolute,
@@ -221,8 +178,8 @@ pub async fn create(
         new.sign_in.methods.as_str(),
         new.epochs.user,
         new.epochs.client,
-        new.dpop_jkt,
-        new.redirect_uri,
+        new.dpop_jkt.as_deref(),
+        new.redirect_uri.as_deref(),
     )
     .map(|_| ())
 }
@@ -231,7 +188,7 @@ pub async fn create(
 pub async fn find(db: &Db, id: &str) -> Result<Option<FoundFamily>, Error> {
     let found = fetch_optional!(db.reader(), FoundRow, FIND, id)?;
     Ok(found.map(|found| FoundFamily {
-        family: Family::from(found.row),
+        family: found.family,
         end: found.is_revoked.then(|| End {
             reason: EndReason::stored(&found.end_reason),
             at: found.ended_at,
@@ -249,7 +206,7 @@ pub async fn find_current(
 ) -> Result<Option<CurrentToken>, Error> {
     let row = fetch_optional!(db.reader(), CurrentRow, FIND_CURRENT, id, generation, now)?;
     Ok(row.map(|current| CurrentToken {
-        family: Family::from(current.row),
+        family: current.family,
         issued_at: current.last_used_at,
         expires_at: current.idle_expires_at.min(current.expires_at),
     }))
@@ -258,22 +215,4 @@ pub async fn find_current(
 /// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     db.prune(PRUNE, now.before(RETENTION)).await
-}
-
-impl From<Row> for Family {
-    fn from(row: Row) -> Self {
-        Self {
-            scope: row.scope.parse().unwrap_or_default(),
-            role: row.role,
-            sign_in: row.sign_in,
-            session_id: row.session_id,
-            epochs: row.epochs,
-            id: row.id,
-            client_id: row.client_id,
-            user_id: row.user_id,
-            generation: row.generation,
-            dpop_jkt: row.dpop_jkt,
-            redirect_uri: row.redirect_uri,
-        }
-    }
 }

@@ -3,10 +3,11 @@
 use super::PresentedCode;
 use foundation::clock::Timestamp;
 use foundation::role::Role;
+use foundation::scope::Scope;
 use foundation::secret;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::refresh_families;
-use identity::refresh_families::{Epochs, Family, Lifetimes, NewFamily};
+use identity::refresh_families::{Epochs, Family, Lifetimes};
 use std::collections::HashMap;
 use storage::db::{Array, BatchCall, Db, Engine, Error};
 use storage::{execute, fetch_all, fetch_optional, sql};
@@ -99,9 +100,11 @@ struct Row {
     session_id: i64,
     #[sqlx(flatten)]
     epochs: Epochs,
-    scope: String,
+    #[sqlx(try_from = "String")]
+    scope: Scope,
     nonce: Option<String>,
-    role: String,
+    #[sqlx(try_from = "String")]
+    role: Role,
     /// `None` if the session has ended.
     auth_time: Option<Timestamp>,
     /// `None` if the session has ended.
@@ -146,7 +149,7 @@ pub async fn exchange(
     lifetimes: Lifetimes,
     now: Timestamp,
 ) -> Result<ExchangedCode, ExchangeError> {
-    let row = match db.engine() {
+    match db.engine() {
         Engine::Postgres(()) => {
             let exchange = Exchange {
                 code_hash: secret::hash(presented.code),
@@ -160,17 +163,15 @@ pub async fn exchange(
                 family_key: presented.family_key.map(str::to_owned),
                 family_redirect_uri: presented.family_redirect_uri.map(str::to_owned),
             };
-            db.call(exchange).await?
+            let row = db.call(exchange).await?;
+            row.ok_or(ExchangeError::InvalidCode)?.exchanged(presented)
         }
-        Engine::Sqlite(()) => exchange_on_sqlite(db, presented, lifetimes, now).await?,
-    };
-    let row = row.ok_or(ExchangeError::InvalidCode)?;
-    let sign_in = row.check()?;
-    Ok(row.exchanged(sign_in, presented))
+        Engine::Sqlite(()) => exchange_on_sqlite(db, presented, lifetimes, now).await,
+    }
 }
 
-/// The call that exchanges a code on PostgreSQL if the returned row passes [`Row::check`]; `None` if the code
-/// is not valid.
+/// The call that exchanges a code on PostgreSQL, unless [`Row::exchanged`] fails with the returned row; `None`
+/// if the code is not valid.
 struct Exchange {
     code_hash: Vec<u8>,
     client_id: String,
@@ -219,13 +220,12 @@ impl BatchCall for Exchange {
     }
 }
 
-/// Exchanges the code if the returned row passes [`Row::check`].
 async fn exchange_on_sqlite(
     db: &Db,
     presented: PresentedCode<'_>,
     lifetimes: Lifetimes,
     now: Timestamp,
-) -> Result<Option<Row>, ExchangeError> {
+) -> Result<ExchangedCode, ExchangeError> {
     let mut tx = db.begin().await?;
     let code_hash = secret::hash(presented.code);
     let row = fetch_optional!(
@@ -239,58 +239,39 @@ async fn exchange_on_sqlite(
         now,
         presented.key,
     )?;
-    let Some(row) = row else {
-        return Ok(None);
-    };
-    let sign_in = row.check()?;
+    let code = row.ok_or(ExchangeError::InvalidCode)?.exchanged(presented)?;
     execute!(tx.on(), CLAIM_SQLITE, code_hash.as_slice(), now)?;
-    let family = NewFamily {
-        id: &row.family_id,
-        client_id: &row.client_id,
-        user_id: row.user_id,
-        session_id: Some(row.session_id),
-        epochs: row.epochs,
-        sign_in,
-        scope: &row.scope,
-        dpop_jkt: presented.family_key,
-        redirect_uri: presented.family_redirect_uri,
-    };
-    refresh_families::create(&mut tx, family, lifetimes, now).await?;
+    refresh_families::create(&mut tx, &code.family, lifetimes, now).await?;
     tx.commit().await?;
-    Ok(Some(row))
+    Ok(code)
 }
 
 impl Row {
-    /// Returns the sign-in of the code's session. Fails if the session or the consent of the code is gone.
-    fn check(&self) -> Result<SignIn, ExchangeError> {
-        let (Some(at), Some(amr)) = (self.auth_time, &self.amr) else {
+    /// Returns the exchanged code. Fails if the session or the consent of the code is gone.
+    fn exchanged(self, presented: PresentedCode<'_>) -> Result<ExchangedCode, ExchangeError> {
+        let (Some(at), Some(amr)) = (self.auth_time, self.amr) else {
             return Err(ExchangeError::SessionEnded);
         };
         if !self.has_consent {
             return Err(ExchangeError::ConsentRevoked);
         }
-        let methods = AuthenticationMethods::stored(amr);
-        Ok(SignIn { at, methods })
-    }
-
-    fn exchanged(self, sign_in: SignIn, presented: PresentedCode<'_>) -> ExchangedCode {
-        ExchangedCode {
+        let methods = AuthenticationMethods::stored(&amr);
+        Ok(ExchangedCode {
             family: Family {
                 id: self.family_id,
                 client_id: self.client_id,
                 user_id: self.user_id,
                 session_id: Some(self.session_id),
                 epochs: self.epochs,
-                sign_in,
-                // An unknown name becomes the role that permits least.
-                role: Role::stored(&self.role),
-                scope: self.scope.parse().unwrap_or_default(),
+                sign_in: SignIn { at, methods },
+                role: self.role,
+                scope: self.scope,
                 generation: 1,
                 dpop_jkt: presented.family_key.map(str::to_owned),
                 redirect_uri: presented.family_redirect_uri.map(str::to_owned),
             },
             other_families: self.other_families,
             nonce: self.nonce,
-        }
+        })
     }
 }

@@ -8,11 +8,10 @@ use crate::device_requests::{self, ClaimedRequest, State};
 use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
-use identity::authentication_methods::{AuthenticationMethods, SignIn};
 use identity::clients::Client;
 use identity::consents;
 use identity::end_reason::EndReason;
-use identity::refresh_families::{self, Epochs, Family, NewFamily, Selection};
+use identity::refresh_families::{self, Family, Selection};
 use identity::users;
 use revocation::RevokingTx;
 use storage::db;
@@ -97,7 +96,7 @@ impl Grants {
         let Some(claimed) = device_requests::claim(&mut tx, id, context.now).await? else {
             return Ok(None);
         };
-        let user = users::lock_in_epoch(&mut tx, claimed.user_id, claimed.user_epoch).await?;
+        let user = users::lock_in_epoch(&mut tx, claimed.user_id, claimed.epochs.user).await?;
         let role = user.ok_or(ENDED)?.role;
         let (user_id, client_id) = (claimed.user_id, &claimed.client_id);
         if !consents::lock(&mut tx, user_id, client_id, &claimed.consent_id).await? {
@@ -117,18 +116,7 @@ impl Grants {
         family: &Family,
         context: &RequestContext,
     ) -> Result<(), db::Error> {
-        let new = NewFamily {
-            id: &family.id,
-            client_id: &family.client_id,
-            user_id: family.user_id,
-            session_id: family.session_id,
-            epochs: family.epochs,
-            sign_in: family.sign_in,
-            scope: &family.scope.to_string(),
-            dpop_jkt: family.dpop_jkt.as_deref(),
-            redirect_uri: None,
-        };
-        refresh_families::create(tx, new, self.lifetimes.refresh, context.now).await?;
+        refresh_families::create(tx, family, self.lifetimes.refresh, context.now).await?;
         let unused = Selection::LongestUnused {
             user_id: family.user_id,
             client_id: &family.client_id,
@@ -166,15 +154,9 @@ fn begun_family(claimed: ClaimedRequest, role: users::Role, key: Option<&str>) -
         role,
         // The device keeps its tokens if the user signs out of the browser.
         session_id: None,
-        epochs: Epochs {
-            user: claimed.user_epoch,
-            client: claimed.client_epoch,
-        },
-        sign_in: SignIn {
-            at: claimed.auth_time,
-            methods: AuthenticationMethods::stored(&claimed.amr),
-        },
-        scope: claimed.scope.parse().unwrap_or_default(),
+        epochs: claimed.epochs,
+        sign_in: claimed.sign_in,
+        scope: claimed.scope,
         generation: 1,
         dpop_jkt: key.map(str::to_owned),
         redirect_uri: None,

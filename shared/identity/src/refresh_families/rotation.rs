@@ -1,6 +1,6 @@
 //! Rotation of refresh tokens: each is valid once (RFC 9700 §4.14.2).
 
-use super::{Family, Row, columns, is_unrevoked};
+use super::{Family, columns, is_unrevoked};
 use foundation::clock::Timestamp;
 use std::time::Duration;
 use storage::db::{Array, BatchCall, Db, Engine, Error};
@@ -57,9 +57,9 @@ pub async fn rotate(
     match db.engine() {
         Engine::Sqlite(()) => {
             let (on, sql) = (db.writer(), ROTATE_SQLITE);
-            let row = fetch_optional!(
+            fetch_optional!(
                 on,
-                Row,
+                Family,
                 sql,
                 presented.family_id,
                 presented.generation,
@@ -67,8 +67,7 @@ pub async fn rotate(
                 idle_expires_at,
                 now,
                 presented.dpop_jkt,
-            )?;
-            Ok(row.map(Family::from))
+            )
         }
         Engine::Postgres(()) => {
             let rotate = Rotate {
@@ -108,9 +107,9 @@ impl BatchCall for Rotate {
     type Answer = Option<Family>;
 
     async fn run(db: &Db, calls: &[Self]) -> Result<Vec<Option<Family>>, Error> {
-        let rows = fetch_all!(
+        let mut rotated = fetch_all!(
             db.writer(),
-            Row,
+            Family,
             ROTATE_ALL_POSTGRES,
             Array::of(calls, |token| token.family_id.as_str()),
             Array::of(calls, |token| token.generation),
@@ -119,7 +118,6 @@ impl BatchCall for Rotate {
             Array::of_optional(calls, |token| token.dpop_jkt.as_deref()),
             calls.first().map_or(0, |token| token.idle_micros),
         )?;
-        let mut rotated: Vec<Family> = rows.into_iter().map(Family::from).collect();
         let answer = |token: &Self| {
             let place = rotated.iter().position(|family| token.was_rotated_to(family))?;
             // Taken out, so that only one of several calls with the same token succeeds.
