@@ -3,6 +3,7 @@
 //! three days.
 
 mod delivery;
+mod limit;
 mod link;
 mod message;
 mod notice;
@@ -12,9 +13,10 @@ mod transport;
 pub use delivery::Delivery;
 pub use lettre::Address;
 pub use lettre::message::Mailbox;
+pub use limit::count_of_mailbox;
 pub use link::Link;
 pub use notice::Notice;
-pub use queue::{Mails, Recipient, count_of_mailbox};
+pub use queue::{Mails, Recipient};
 pub use transport::{SmtpUrl, Transport};
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.

@@ -1,5 +1,6 @@
 //! The queue of mails: each is sealed and written in the transaction of its cause.
 
+use crate::limit::count_of_mailbox;
 use crate::link::Link;
 use crate::message::Mail;
 use crate::notice::Notice;
@@ -11,7 +12,7 @@ use foundation::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{Error, Tx};
-use storage::expiring::{Count, ExpiringStore, Window};
+use storage::expiring::ExpiringStore;
 use storage::{execute, sql};
 
 sql! {
@@ -21,9 +22,6 @@ sql! {
 /// The name under which mails are sealed. It is the same for all, because a row has no id before it is
 /// inserted.
 const SEAL_NAME: &str = "mail";
-
-/// The limit of mails of all kinds to one mailbox.
-const PER_MAILBOX: Window = Window::throttle(20, Duration::from_secs(3600));
 
 /// Queues mails. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -41,11 +39,6 @@ pub struct Recipient<'a> {
     pub email: &'a str,
     /// Whether the address was confirmed. Until then it may be that of a stranger.
     pub is_verified: bool,
-}
-
-/// Returns the count of all mails to a mailbox, which each mail must take.
-pub fn count_of_mailbox(to: &Email) -> Count {
-    PER_MAILBOX.count(format!("mails to {}", to.mailbox()))
 }
 
 impl Mails {
