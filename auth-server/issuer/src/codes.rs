@@ -1,6 +1,6 @@
 //! Authorization codes (RFC 6749 §4.1.2): hashed, short-lived, single use.
 
-mod exchange;
+pub(crate) mod exchange;
 
 pub use exchange::{ExchangeError, ExchangedCode, exchange};
 
@@ -25,11 +25,6 @@ sql! {
                  WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
                    AND (dpop_jkt IS NULL OR dpop_jkt = $5) AND used_at IS NOT NULL";
     PRUNE = delete_expired!("authorization_codes", "code_hash");
-}
-
-/// Returns the statements of this module and its parts, with their names.
-pub(crate) fn statements() -> Vec<(&'static str, &'static str)> {
-    [STATEMENTS, exchange::STATEMENTS].concat()
 }
 
 /// The time for which a code is kept after its expiry, to recognize a replay.

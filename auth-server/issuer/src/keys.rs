@@ -17,7 +17,7 @@ mod reseal;
 mod rotation;
 mod settings;
 mod signing;
-mod table;
+pub(crate) mod table;
 
 pub use change::{KeyChange, Outcome};
 pub use fetches::Fetches;
@@ -38,11 +38,6 @@ use identity::administrators;
 use std::time::Duration;
 use storage::clock_check::ClockDiffers;
 use storage::db;
-
-/// Returns the statements of this module's parts, with their names.
-pub(crate) fn statements() -> Vec<(&'static str, &'static str)> {
-    [installation_secret::STATEMENTS, table::STATEMENTS].concat()
-}
 
 /// The reason why a key did not sign or change.
 #[derive(Debug, thiserror::Error)]

@@ -20,20 +20,21 @@ pub mod token_error;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares them.
 pub fn statements() -> Vec<(String, String)> {
-    let constant = [
-        &codes::statements(),
+    let constant = storage::named_statements([
+        codes::STATEMENTS,
+        codes::exchange::STATEMENTS,
         clients::assertions::STATEMENTS,
         device_requests::STATEMENTS,
         flows::STATEMENTS,
         clients::documents::snapshots::STATEMENTS,
-        &keys::statements(),
+        keys::installation_secret::STATEMENTS,
+        keys::table::STATEMENTS,
         long_requests::STATEMENTS,
         pushed_requests::STATEMENTS,
         registrations::initial_tokens::STATEMENTS,
-    ]
-    .concat();
-    let owned = |(name, text): (&str, &str)| (name.to_owned(), text.to_owned());
-    let constant = constant.into_iter().map(owned);
-    let lists = keys::list::statements().chain(registrations::initial_tokens::list::statements());
-    constant.chain(lists).collect()
+    ]);
+    constant
+        .chain(keys::list::statements())
+        .chain(registrations::initial_tokens::list::statements())
+        .collect()
 }

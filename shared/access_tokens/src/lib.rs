@@ -16,6 +16,5 @@ pub use verifier::{PublicKeys, Subject, Token, Verifier};
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
-    verifiers::STATEMENTS.iter().map(owned).collect()
+    storage::named_statements([verifiers::STATEMENTS]).collect()
 }

@@ -7,7 +7,7 @@ pub mod figures;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    let constant = [
+    let constant = storage::named_statements([
         alerts::STATEMENTS,
         alerts::detection::STATEMENTS,
         alerts::webhook::STATEMENTS,
@@ -16,9 +16,7 @@ pub fn statements() -> Vec<(String, String)> {
         events::pseudonyms::STATEMENTS,
         figures::STATEMENTS,
         figures::live_tokens::STATEMENTS,
-    ];
-    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
-    let constant = constant.into_iter().flatten().map(owned);
+    ]);
     constant
         .chain(events::list::statements())
         .chain(figures::statements())

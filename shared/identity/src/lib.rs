@@ -42,7 +42,7 @@ pub use totp::Enrollment;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    let constant = [
+    let constant = storage::named_statements([
         authority::STATEMENTS,
         clients::STATEMENTS,
         clients::documents::STATEMENTS,
@@ -66,9 +66,7 @@ pub fn statements() -> Vec<(String, String)> {
         users::STATEMENTS,
         users::account::STATEMENTS,
         users::changes::STATEMENTS,
-    ];
-    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
-    let constant = constant.into_iter().flatten().map(owned);
+    ]);
     constant
         .chain(clients::list::statements())
         .chain(consents::list::statements())

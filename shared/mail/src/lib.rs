@@ -21,8 +21,5 @@ pub use transport::{SmtpUrl, Transport};
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    let constant = [delivery::STATEMENTS, queue::STATEMENTS].into_iter().flatten();
-    constant
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-        .collect()
+    storage::named_statements([delivery::STATEMENTS, queue::STATEMENTS]).collect()
 }

@@ -4,7 +4,7 @@ use crate::{accounts, comments, idempotency, payments, posts, storage_use};
 
 /// Returns every SQL statement that this crate can run, as pairs of a name and the statement's text.
 pub fn statements() -> Vec<(String, String)> {
-    let constant = [
+    let constant = storage::named_statements([
         accounts::STATEMENTS,
         comments::store::STATEMENTS,
         idempotency::stored::STATEMENTS,
@@ -14,10 +14,10 @@ pub fn statements() -> Vec<(String, String)> {
         posts::list::STATEMENTS,
         posts::store::STATEMENTS,
         storage_use::STATEMENTS,
-    ];
-    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
-    let lists = comments::list::statements()
+    ]);
+    constant
+        .chain(comments::list::statements())
         .chain(payments::list::statements())
-        .chain(posts::list::statements());
-    constant.into_iter().flatten().map(owned).chain(lists).collect()
+        .chain(posts::list::statements())
+        .collect()
 }

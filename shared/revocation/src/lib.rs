@@ -17,8 +17,5 @@ pub use revoking_tx::{
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    let constant = [revoking_tx::STATEMENTS, rows::STATEMENTS].into_iter().flatten();
-    constant
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-        .collect()
+    storage::named_statements([revoking_tx::STATEMENTS, rows::STATEMENTS]).collect()
 }

@@ -16,10 +16,13 @@ pub mod settings;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    let constant = [clock_check::STATEMENTS, db::LEASE_STATEMENTS]
-        .into_iter()
-        .flatten();
-    constant
-        .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-        .collect()
+    named_statements([clock_check::STATEMENTS, db::LEASE_STATEMENTS]).collect()
+}
+
+/// Returns the statements of these lists with their names.
+pub fn named_statements<const N: usize>(
+    lists: [&'static [(&'static str, &'static str)]; N],
+) -> impl Iterator<Item = (String, String)> {
+    let owned = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+    lists.into_iter().flatten().map(owned)
 }

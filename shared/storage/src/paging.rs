@@ -20,6 +20,24 @@ pub trait HasCursor {
     fn cursor(&self) -> Self::Cursor;
 }
 
+/// `has_cursor!(Item: created_at, id)` says which fields of an item are its position in a list that is sorted
+/// by time and id.
+#[macro_export]
+macro_rules! has_cursor {
+    ($item:ident: $($created_at:ident).+, $($id:ident).+) => {
+        impl $crate::paging::HasCursor for $item {
+            type Cursor = ::foundation::cursor::Cursor;
+
+            fn cursor(&self) -> ::foundation::cursor::Cursor {
+                ::foundation::cursor::Cursor {
+                    created_at: self.$($created_at).+,
+                    id: self.$($id).+,
+                }
+            }
+        }
+    };
+}
+
 /// A page of a list.
 #[derive(Debug)]
 pub struct Page<T> {

@@ -3,13 +3,12 @@
 use super::table::{Key, State, columns};
 use audit::figures::live_tokens;
 use foundation::clock::Timestamp;
-use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest, Query};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
-use storage::fetch_all_with;
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, Page, PageSlice, Sorting};
+use storage::{fetch_all_with, has_cursor};
 use utoipa::{IntoParams, ToSchema};
 
 /// The columns by which the list is sorted.
@@ -55,24 +54,8 @@ impl ListQuery {
     }
 }
 
-impl HasCursor for Key {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        Cursor {
-            created_at: self.created_at,
-            id: self.number,
-        }
-    }
-}
-
-impl HasCursor for ListedKey {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        self.key.cursor()
-    }
-}
+has_cursor!(Key: created_at, number);
+has_cursor!(ListedKey: key.created_at, key.number);
 
 /// Returns the requested page of the keys, the newest first by default. Deleted keys are included.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {

@@ -12,8 +12,8 @@ use foundation::list_query::Order;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
-use storage::fetch_all_with;
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, Page, PageSlice, Sorting};
+use storage::{fetch_all_with, has_cursor};
 use utoipa::ToSchema;
 
 /// The columns by which the lists are sorted.
@@ -63,16 +63,7 @@ pub struct SecurityEvent {
     pub count: i64,
 }
 
-impl HasCursor for SecurityEvent {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        Cursor {
-            created_at: self.at,
-            id: self.id,
-        }
-    }
-}
+has_cursor!(SecurityEvent: at, id);
 
 impl SecurityEvent {
     /// Returns the event as the user that it concerns may see it: without the address of an administrator.

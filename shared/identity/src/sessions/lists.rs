@@ -5,14 +5,13 @@ use crate::refresh_families::is_unrevoked;
 use crate::refresh_families::revocation::ends_with_session;
 use crate::services::{Identity, SessionLifetimes};
 use foundation::clock::Timestamp;
-use foundation::cursor::Cursor;
 use foundation::ids::Id;
 use foundation::list_query::{Order, PageRequest, Query};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 use storage::db::{Array, Db, Error, Value};
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
-use storage::{fetch_all, fetch_all_with, sql};
+use storage::paging::{self, Page, PageSlice, Sorting};
+use storage::{fetch_all, fetch_all_with, has_cursor, sql};
 use utoipa::{IntoParams, ToSchema};
 
 /// The columns by which pages are sorted.
@@ -136,16 +135,7 @@ impl ListQuery {
     }
 }
 
-impl HasCursor for UserSession {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        Cursor {
-            created_at: self.session.created_at,
-            id: self.session.id,
-        }
-    }
-}
+has_cursor!(UserSession: session.created_at, session.id);
 
 /// Returns the live sessions of a user, the most recently used first, at most 100. Marks `session`, that of
 /// the request, if it is one of them.

@@ -1,14 +1,13 @@
 //! Pages of accounts, for administrators.
 
 use super::account::{Account, columns};
-use foundation::cursor::Cursor;
 use foundation::email::Email;
 use foundation::list_query::{Order, PageRequest, Query};
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
-use storage::fetch_all_with;
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, Page, PageSlice, Sorting};
+use storage::{fetch_all_with, has_cursor};
 use utoipa::IntoParams;
 
 /// The columns by which the list is sorted.
@@ -67,16 +66,7 @@ impl ListQuery {
     }
 }
 
-impl HasCursor for Account {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        Cursor {
-            created_at: self.user.created_at,
-            id: self.user.id,
-        }
-    }
-}
+has_cursor!(Account: user.created_at, user.id);
 
 /// Returns the requested page of the accounts, by id. Deleted ones are left out.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {

@@ -3,9 +3,8 @@
 use crate::receipt::Created;
 use crate::text::Text;
 use foundation::clock::Timestamp;
-use foundation::cursor::Cursor;
 use serde::Serialize;
-use storage::paging::HasCursor;
+use storage::has_cursor;
 use utoipa::ToSchema;
 
 /// The text of a comment.
@@ -60,13 +59,4 @@ impl Comment {
     }
 }
 
-impl HasCursor for Comment {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        Cursor {
-            created_at: self.created_at,
-            id: self.id,
-        }
-    }
-}
+has_cursor!(Comment: created_at, id);

@@ -3,9 +3,8 @@
 use super::fields::{Metadata, Status};
 use super::id::PaymentId;
 use foundation::clock::Timestamp;
-use foundation::cursor::Cursor;
 use serde::{Deserialize, Serialize};
-use storage::paging::HasCursor;
+use storage::has_cursor;
 use utoipa::ToSchema;
 
 /// The columns of a [`Payment`], for `SELECT` and `RETURNING`.
@@ -81,13 +80,4 @@ impl Payment {
     }
 }
 
-impl HasCursor for Payment {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        Cursor {
-            created_at: self.created_at,
-            id: self.row_id,
-        }
-    }
-}
+has_cursor!(Payment: created_at, row_id);

@@ -49,13 +49,6 @@ struct ListStatement {
     slice: PageSlice,
 }
 
-#[derive(sqlx::FromRow)]
-struct AnchorRow {
-    title: String,
-    author_id: i64,
-    status: Status,
-}
-
 /// Returns the requested page of the posts that the viewer may see.
 pub async fn list(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Page<Post>, Error> {
     let Some(filter) = Filter::new(viewer, query) else {
@@ -89,10 +82,10 @@ async fn anchor(db: &Db, viewer: Option<Actor>, query: &ListQuery) -> Result<Opt
     if query.sort() == Sort::CreatedAt {
         return Ok(Some(Anchor::CreatedAt(created_at, id)));
     }
-    let row = fetch_optional!(db.reader(), AnchorRow, ANCHOR, id, created_at)?;
+    let row = fetch_optional!(db.reader(), (String, i64, Status), ANCHOR, id, created_at)?;
     Ok(row
-        .filter(|row| actor::may_see(viewer, row.author_id, row.status))
-        .map(|row| Anchor::Title(row.title, id)))
+        .filter(|(_, author_id, status)| actor::may_see(viewer, *author_id, *status))
+        .map(|(title, ..)| Anchor::Title(title, id)))
 }
 
 async fn fetch(db: &Db, statement: ListStatement, anchor: Option<Anchor>) -> Result<Vec<Post>, Error> {

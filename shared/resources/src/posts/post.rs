@@ -3,10 +3,9 @@
 use super::fields::{NewPost, Status};
 use crate::receipt::Created;
 use foundation::clock::Timestamp;
-use foundation::cursor::Cursor;
 use serde::Serialize;
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
-use storage::paging::HasCursor;
+use storage::has_cursor;
 use utoipa::ToSchema;
 
 /// The columns of a [`Post`], for `SELECT` and `RETURNING`, in the order in which they are read.
@@ -89,13 +88,4 @@ where
     }
 }
 
-impl HasCursor for Post {
-    type Cursor = Cursor;
-
-    fn cursor(&self) -> Cursor {
-        Cursor {
-            created_at: self.created_at,
-            id: self.id,
-        }
-    }
-}
+has_cursor!(Post: created_at, id);

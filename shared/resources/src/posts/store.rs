@@ -73,12 +73,6 @@ sql! {
 #[derive(Clone, Copy, Debug)]
 pub struct VisiblePost(i64);
 
-#[derive(sqlx::FromRow)]
-struct VisibilityRow {
-    author_id: i64,
-    status: Status,
-}
-
 impl VisiblePost {
     /// Returns the id of the post.
     pub const fn id(self) -> i64 {
@@ -109,8 +103,8 @@ pub async fn find(db: &Db, viewer: Option<Actor>, id: Id) -> Result<Post, Error>
 
 /// Checks that the viewer may see a post, without reading its text. Fails like [`find`].
 pub async fn find_visible(db: &Db, viewer: Option<Actor>, id: Id) -> Result<VisiblePost, Error> {
-    let post = fetch_optional!(db.reader(), VisibilityRow, FIND_VISIBILITY, id.get())?;
-    post.filter(|post| actor::may_see(viewer, post.author_id, post.status))
+    let post = fetch_optional!(db.reader(), (i64, Status), FIND_VISIBILITY, id.get())?;
+    post.filter(|(author_id, status)| actor::may_see(viewer, *author_id, *status))
         .map(|_| VisiblePost(id.get()))
         .ok_or(Error::NotFound)
 }
