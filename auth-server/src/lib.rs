@@ -36,6 +36,7 @@ use runtime::startup;
 use runtime::startup::Runtime;
 use settings::DeviceAuthorizationMode;
 use std::sync::Arc;
+use storage::outbox;
 use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::{Dependency, Health};
@@ -98,7 +99,7 @@ impl Issuer {
             if let Some(webhook) = settings.alerts.webhook()? {
                 tokio::spawn(clock.clone().run(move || webhook.clone().run(webhook_db.clone())));
             }
-            tokio::spawn(clock.clone().run(move || delivery.clone().run()));
+            tokio::spawn(clock.clone().run(move || outbox::run(delivery.clone())));
             let http = guarded_client(&runtime.urls.issuer)?;
             let clients = Clients::new(db.clone());
             let logout = LogoutDelivery {
@@ -109,7 +110,7 @@ impl Issuer {
                 issuer: runtime.urls.issuer.clone(),
                 clock: clock.clone(),
             };
-            tokio::spawn(clock.clone().run(move || logout.clone().run()));
+            tokio::spawn(clock.clone().run(move || outbox::run(logout.clone())));
             let device_authorization = match settings.device_authorization {
                 DeviceAuthorizationMode::On => {
                     Some(DeviceAuthorization::new(&secret, identity.expiring.clone()))

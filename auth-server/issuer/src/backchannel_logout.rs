@@ -49,11 +49,6 @@ struct Claims<'a> {
 }
 
 impl LogoutDelivery {
-    /// Delivers due notices until the task is aborted.
-    pub async fn run(self) {
-        outbox::run(self).await;
-    }
-
     /// Signs a logout token.
     fn sign(&self, notice: &LogoutNotice, now: Timestamp) -> Result<String, String> {
         let claims = Claims {

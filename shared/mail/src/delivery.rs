@@ -43,11 +43,6 @@ pub struct ClaimedMail {
 }
 
 impl Delivery {
-    /// Sends due mails until the task is aborted.
-    pub async fn run(self) {
-        outbox::run(self).await;
-    }
-
     async fn send_mail(&self, claimed: &ClaimedMail) -> Result<(), SendError> {
         let mail = self
             .mails

@@ -1,5 +1,6 @@
 //! A mail and its form on the wire (RFC 5322).
 
+use crate::transport::SendError;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
@@ -25,10 +26,6 @@ pub(super) struct Mail {
     pub(super) text: String,
 }
 
-/// A mail that cannot be sent: its address is invalid, or it cannot be unsealed.
-#[derive(Debug)]
-pub(super) struct Unsendable;
-
 /// Returns the phrase " from the IP address …" for the text of a mail, or an empty text if there is no
 /// address.
 pub(super) fn origin_phrase(context: &RequestContext) -> String {
@@ -43,8 +40,8 @@ pub(super) fn compose(
     to: &str,
     from: &Mailbox,
     (id, at): (i64, Timestamp),
-) -> Result<Message, Unsendable> {
-    let to = Email::parse(to).map_err(|_| Unsendable)?;
+) -> Result<Message, SendError> {
+    let to = Email::parse(to).map_err(|_| SendError::Unsendable)?;
     let (local, domain) = to.ascii_parts();
     // `Email` accepts less than `Address::new` does, so no second validation is needed.
     let to = Address::new_dangerous(local, domain);
@@ -58,7 +55,7 @@ pub(super) fn compose(
         .header(ContentType::TEXT_PLAIN)
         .subject(mail.subject.clone())
         .body(body(&mail.text))
-        .map_err(|_| Unsendable)
+        .map_err(|_| SendError::Unsendable)
 }
 
 /// Encodes a text. ASCII text with lines of legal length stays unencoded, because quoted-printable would wrap
@@ -77,7 +74,7 @@ fn body(text: &str) -> Body {
 mod tests {
     use super::*;
 
-    fn formatted(to: &str, subject: &str, text: &str) -> Result<String, Unsendable> {
+    fn formatted(to: &str, subject: &str, text: &str) -> Result<String, SendError> {
         let mail = Mail {
             to: Some(to.to_owned()),
             subject: subject.to_owned(),

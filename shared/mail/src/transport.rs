@@ -1,6 +1,5 @@
 //! The destinations of mails: an SMTP server (RFC 5321) or a directory.
 
-use crate::message::Unsendable;
 use foundation::private_files::{self, Existing};
 use lettre::transport::smtp;
 use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
@@ -145,12 +144,6 @@ impl From<smtp::Error> for SendError {
             None if error.is_client() => Self::Connection("the server lacks a required capability"),
             None => Self::Connection("cannot connect"),
         }
-    }
-}
-
-impl From<Unsendable> for SendError {
-    fn from(_: Unsendable) -> Self {
-        Self::Unsendable
     }
 }
 

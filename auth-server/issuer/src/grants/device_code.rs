@@ -14,7 +14,6 @@ use identity::end_reason::EndReason;
 use identity::refresh_families::{self, Family, Selection};
 use identity::users;
 use revocation::RevokingTx;
-use storage::db;
 
 /// The value of `grant_type` (RFC 8628 §3.4).
 pub const DEVICE_CODE: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -85,7 +84,8 @@ impl Grants {
     /// Marks the request as used and creates its family, whose refresh tokens are bound to the key with the
     /// thumbprint `key`. Returns `None` if the request was used before. Fails, and leaves the request as it
     /// is, if the user's epoch has ended or the consent was revoked. The locks keep both until the family
-    /// exists, so that a request that ends them finds the family.
+    /// exists, so that a request that ends them finds the family. Revokes the families of the user with the
+    /// client beyond the maximum that have been unused for the longest time.
     async fn claim_device_code(
         &self,
         id: &str,
@@ -103,26 +103,16 @@ impl Grants {
             return Err(ENDED);
         }
         let family = begun_family(claimed, role, key);
-        self.create_family(&mut tx, &family, context).await?;
-        tx.commit().await?;
-        Ok(Some(family))
-    }
-
-    /// Stores a new family, and revokes those of the user with the client beyond the maximum that have been
-    /// unused for the longest time.
-    async fn create_family(
-        &self,
-        tx: &mut RevokingTx,
-        family: &Family,
-        context: &RequestContext,
-    ) -> Result<(), db::Error> {
-        refresh_families::create(tx, family, self.lifetimes.refresh, context.now).await?;
+        refresh_families::create(&mut tx, &family, self.lifetimes.refresh, context.now).await?;
         let unused = Selection::LongestUnused {
             user_id: family.user_id,
             client_id: &family.client_id,
             keep: i64::from(self.lifetimes.max_families),
         };
-        refresh_families::revoke_repeatedly(tx, unused, EndReason::NewerSignIns, &self.events, context).await
+        let reason = EndReason::NewerSignIns;
+        refresh_families::revoke_repeatedly(&mut tx, unused, reason, &self.events, context).await?;
+        tx.commit().await?;
+        Ok(Some(family))
     }
 
     /// Revokes the family that a used device code began, if the client presents the code again, as for
