@@ -14,9 +14,8 @@ use crate::services::SessionLifetimes;
 use crate::users::User;
 use foundation::clock::Timestamp;
 use foundation::context::{Administrator, RequestContext};
-use foundation::random;
 use foundation::secret::Secret;
-use foundation::time_limits;
+use foundation::{random, time_limits};
 use revocation::RevokingTx;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
@@ -86,13 +85,6 @@ struct Row {
     last_seen_at: Timestamp,
 }
 
-#[derive(sqlx::FromRow)]
-struct Inserted {
-    id: i64,
-    /// Whether the user has more sessions than the maximum.
-    is_beyond: bool,
-}
-
 impl Session {
     /// Returns whether the latest sign-in is recent enough for a sensitive change without the credentials.
     pub fn has_recent_sign_in(&self, now: Timestamp) -> bool {
@@ -135,10 +127,10 @@ pub async fn start(
         methods,
     };
     let expires_at = context.now.after(lifetimes.absolute);
-    let (sid, inserted) = insert(tx, user_id, signed_in, expires_at, context).await?;
-    if inserted.is_beyond {
+    let (sid, id, is_beyond) = insert(tx, user_id, signed_in, expires_at, context).await?;
+    if is_beyond {
         let (others, reason) = (MAX_PER_USER - 1, EndReason::NewerSignIns);
-        end_others(tx, user_id, inserted.id, others, reason, context).await?;
+        end_others(tx, user_id, id, others, reason, context).await?;
     }
     Ok(sid)
 }
@@ -185,22 +177,22 @@ pub(crate) async fn replace(
         at: former.signed_in_at,
         methods,
     };
-    let (sid, _) = insert(tx, former.user.id, signed_in, former.expires_at, context).await?;
+    let (sid, ..) = insert(tx, former.user.id, signed_in, former.expires_at, context).await?;
     Ok(sid)
 }
 
-/// Inserts a session. Returns its `sid` and what the statement returns.
+/// Inserts a session. Returns its `sid`, its id, and whether the user has more sessions than the maximum.
 async fn insert(
     tx: &mut Tx,
     user_id: i64,
     signed_in: SignIn,
     expires_at: Timestamp,
     context: &RequestContext,
-) -> Result<(Secret, Inserted), Error> {
+) -> Result<(Secret, i64, bool), Error> {
     let sid = random::token();
-    let inserted = fetch_one!(
+    let (id, is_beyond) = fetch_one!(
         tx.on(),
-        Inserted,
+        (i64, bool),
         INSERT,
         sid.hash(),
         user_id,
@@ -212,7 +204,7 @@ async fn insert(
         signed_in.methods.as_str(),
         MAX_PER_USER - 1,
     )?;
-    Ok((sid, inserted))
+    Ok((sid, id, is_beyond))
 }
 
 /// Returns the live session with this `sid`, and updates the time of its last use. Returns `None` if there is
