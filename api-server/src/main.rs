@@ -4,8 +4,7 @@ use api_server::Api;
 use clap::Parser;
 use foundation::settings::InvalidSetting;
 use runtime::settings::{self, CommonSettings};
-use runtime::startup;
-use runtime::startup::{Error, Runtime};
+use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
 
 /// The Latchkey resource API: posts, comments, payments, users and sessions.

@@ -7,8 +7,7 @@ use access_tokens::Subject;
 use axum::http::request::Parts;
 use foundation::clock;
 use identity::authority::Authority;
-use identity::sessions;
-use identity::sessions::Session;
+use identity::sessions::{self, Session};
 use web::context::request_context;
 use web::{bearer, cookies, csrf, dpop, rate_limits};
 

@@ -15,8 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use storage::db::WriteTarget;
 use web::context::request_context;
-use web::error_responses;
-use web::{Error, JsonBody};
+use web::{Error, JsonBody, error_responses};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");

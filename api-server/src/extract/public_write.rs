@@ -7,8 +7,7 @@ use crate::principal::Principal;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use web::body::Authorization;
-use web::error_responses;
-use web::{cookies, csrf};
+use web::{cookies, csrf, error_responses};
 
 /// A write that needs no authentication. If the request has an access token, the token must be valid, and the
 /// field holds its principal; otherwise the request must pass the CSRF check.

@@ -8,8 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use identity::sessions::Session;
 use web::body::Authorization;
-use web::csrf;
-use web::error_responses;
+use web::{csrf, error_responses};
 
 /// The caller's session, even if the user has not yet replaced the initial password.
 #[derive(Debug)]

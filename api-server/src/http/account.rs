@@ -10,9 +10,8 @@ use identity::Identity;
 use identity::credential_check::PresentedCredentials;
 use resources::accounts;
 use resources::export::{self, Export};
-use web::Context;
 use web::openapi::error_responses::code;
-use web::{Authorized, JsonBody};
+use web::{Authorized, Context, JsonBody};
 
 /// Export the caller's data
 ///

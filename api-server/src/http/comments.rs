@@ -15,10 +15,9 @@ use resources::idempotency::KeyValue;
 use resources::posts::{self, VisiblePost};
 use std::sync::Arc;
 use storage::db::{Db, WriteTarget};
-use web::Context;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
+use web::{Authorized, Context, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 /// List the comments on a post
 ///

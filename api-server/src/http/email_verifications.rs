@@ -6,15 +6,13 @@ use crate::extract::{OptionalSession, UnrestrictedSession};
 use axum::extract::State;
 use axum::http::StatusCode;
 use foundation::email::Email;
-use identity::Identity;
 use identity::credential_check::PresentedCredentials;
-use identity::email_verifications;
 use identity::passwords::Password;
 use identity::second_factor::Otp;
+use identity::{Identity, email_verifications};
 use utoipa::ToSchema;
-use web::Context;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody};
+use web::{Authorized, Context, Error, JsonBody};
 
 /// The address to confirm; by default the account's current address.
 #[derive(ToSchema)]

@@ -9,9 +9,8 @@ use foundation::email::Email;
 use identity::passwords::{Password, new_password_schema};
 use identity::{Identity, password_resets};
 use utoipa::ToSchema;
-use web::Context;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody};
+use web::{Authorized, Context, Error, JsonBody};
 
 /// The account whose password is forgotten.
 #[derive(ToSchema)]

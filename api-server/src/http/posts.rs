@@ -14,11 +14,10 @@ use resources::idempotency::KeyValue;
 use resources::posts::{self, ListQuery, NewPost, Post, PostBody, PostPatch, PostTitle, Status};
 use std::sync::Arc;
 use storage::db::{Db, WriteTarget};
-use web::Context;
 use web::body::LARGE_LIMIT;
 use web::etag::IfMatch;
 use web::openapi::error_responses::code;
-use web::{Authorized, Envelope, Error, JsonBody, PathId, Policy, list_response};
+use web::{Authorized, Context, Envelope, Error, JsonBody, PathId, Policy, list_response};
 
 /// List posts
 ///

@@ -13,17 +13,15 @@ use identity::credential_check::PresentedCredentials;
 use identity::login::SignInRequest;
 use identity::passwords::{Password, new_password_schema};
 use identity::second_factor::Otp;
-use identity::users::User;
-use identity::users::account;
+use identity::users::{User, account};
 use identity::{Identity, captcha, login, password_changes};
 use serde::Serialize;
 use std::convert::Infallible;
 use storage::db::Db;
 use utoipa::ToSchema;
-use web::Context;
 use web::error::{IntentionallyEmpty, reauthentication_error};
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, cookies};
+use web::{Authorized, Context, Error, JsonBody, cookies};
 
 /// The credentials of a sign-in.
 #[derive(ToSchema)]

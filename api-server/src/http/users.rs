@@ -13,13 +13,11 @@ use foundation::ids::Id;
 use identity::Identity;
 use identity::passwords::{Password, new_password_schema};
 use identity::sign_up::sign_up;
-use identity::users;
-use identity::users::User;
+use identity::users::{self, User};
 use storage::db::Db;
 use utoipa::ToSchema;
-use web::Context;
 use web::openapi::error_responses::code;
-use web::{Authorized, Error, JsonBody, PathId};
+use web::{Authorized, Context, Error, JsonBody, PathId};
 
 /// A new account.
 #[derive(ToSchema)]

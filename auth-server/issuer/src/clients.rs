@@ -24,12 +24,10 @@ use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::administrators;
-use identity::clients;
-use identity::clients::{Client, Clients, Secrets};
+use identity::clients::{self, Client, Clients, Secrets};
 use serde::Serialize;
 use std::sync::Arc;
-use storage::db;
-use storage::db::Db;
+use storage::db::{self, Db};
 use utoipa::ToSchema;
 
 /// A client and, as one more member, the secret that was generated for it just now.

@@ -51,12 +51,10 @@ use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::clients::{Client, Clients};
 use identity::end_reason::EndReason;
-use identity::refresh_families;
-use identity::refresh_families::Selection;
+use identity::refresh_families::{self, Selection};
 use serde::Serialize;
 use std::time::Duration;
-use storage::db;
-use storage::db::Db;
+use storage::db::{self, Db};
 use utoipa::ToSchema;
 
 /// Issues authorization codes and tokens.

@@ -1,9 +1,7 @@
 //! Cursors: positions in the paged lists of both services.
 
 use crate::clock::Timestamp;
-use crate::json;
-use crate::schema;
-use crate::secret;
+use crate::{json, schema, secret};
 use base64::display::Base64Display;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;

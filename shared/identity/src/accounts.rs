@@ -3,14 +3,13 @@
 
 pub mod administration;
 
-use crate::consents;
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::end_reason::EndReason;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, NewUser, User, changes};
-use crate::{administrators, mailed_tokens, passkeys, second_factor};
+use crate::{administrators, consents, mailed_tokens, passkeys, second_factor};
 use audit::events::{Event, EventName, pseudonyms};
 use foundation::context::RequestContext;
 use mail::Notice;

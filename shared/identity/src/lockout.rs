@@ -9,8 +9,7 @@
 
 use crate::users::StoredCredentials;
 use foundation::clock::Timestamp;
-use foundation::network;
-use foundation::secret;
+use foundation::{network, secret};
 use std::net::IpAddr;
 use std::time::Duration;
 use storage::expiring::{AttemptDecision, Count, ExpiringStore, Rule, Window};

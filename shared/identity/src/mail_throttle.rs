@@ -13,9 +13,8 @@ use foundation::context::RequestContext;
 use foundation::email::Email;
 use mail::{Link, count_of_mailbox};
 use std::time::Duration;
-use storage::db;
 use storage::expiring::Window;
-use storage::redis;
+use storage::{db, redis};
 
 /// The limit of links of all kinds to one mailbox.
 const LINKS_PER_MAILBOX: Window = Window::throttle(3, Duration::from_secs(3600));

@@ -1,8 +1,7 @@
 //! The web origins of registered apps that run in browsers, cached in memory because almost every
 //! cross-origin request needs them.
 
-use crate::clients;
-use crate::clients::{Client, unused};
+use crate::clients::{self, Client, unused};
 use foundation::sync::lock;
 use foundation::time_limits;
 use std::collections::HashMap;

@@ -1,6 +1,5 @@
 //! Password resets: a link is mailed to the user, and its token authorizes setting a new password.
 
-use crate::consents;
 use crate::end_reason::EndReason;
 use crate::mail_throttle::{self, MailThrottled};
 use crate::mailed_tokens::{self, MailedToken, Purpose};
@@ -8,7 +7,7 @@ use crate::passwords::{self, Password, PasswordFlaw};
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::{self, changes};
-use crate::{passkeys, second_factor, sessions};
+use crate::{consents, passkeys, second_factor, sessions};
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;

@@ -1,10 +1,9 @@
 //! Signing a user out everywhere.
 
 use crate::end_reason::EndReason;
-use crate::mailed_tokens;
-use crate::refresh_families;
 use crate::sessions::{self, Session};
 use crate::users::changes;
+use crate::{mailed_tokens, refresh_families};
 use foundation::context::RequestContext;
 use revocation::RevokingTx;
 use storage::db::Error;

@@ -1,14 +1,11 @@
 //! Sign-up.
 
-use crate::accounts;
 use crate::authentication_methods::AuthenticationMethods;
-use crate::email_verifications;
 use crate::login::{NewSession, begin_session};
-use crate::passwords;
-use crate::passwords::{HashedPassword, Password};
+use crate::passwords::{self, HashedPassword, Password};
 use crate::services::Identity;
-use crate::users;
-use crate::users::{NewUser, Role, User};
+use crate::users::{self, NewUser, Role, User};
+use crate::{accounts, email_verifications};
 use foundation::context::RequestContext;
 use foundation::duration::in_words;
 use foundation::email::Email;

@@ -1,8 +1,7 @@
 //! The threads that serve requests.
 
-use std::io;
 use std::sync::mpsc;
-use std::thread;
+use std::{io, thread};
 use storage::db;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch;

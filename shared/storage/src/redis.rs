@@ -7,9 +7,8 @@ use ::redis::{
     Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, Script, ScriptInvocation,
 };
 use foundation::clock::Timestamp;
-use foundation::random;
 use foundation::sync::lock;
-use foundation::time_limits;
+use foundation::{random, time_limits};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,12 +1,11 @@
 //! Rate limits over HTTP: the `RateLimit` and `RateLimit-Policy` headers
 //! (draft-ietf-httpapi-ratelimit-headers) and 429.
 
-use crate::bearer;
 use crate::challenges::{CredentialKind, Route, RouteCredentials};
 use crate::context::request_context;
 use crate::error::{Code, Error};
 use crate::openapi::error_responses::add_to_operations;
-use crate::{DeferredHeaders, error};
+use crate::{DeferredHeaders, bearer, error};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, Method};

@@ -14,8 +14,7 @@ use identity::refresh_families;
 use revocation::{RevocationMirror, RevokingTx};
 use serde_json::Value;
 use std::time::Duration;
-use storage::db;
-use storage::db::{Db, Tx};
+use storage::db::{self, Db, Tx};
 use utoipa::ToSchema;
 
 /// The time for which two secrets of a client are valid after a rotation that names no other time.

@@ -25,8 +25,7 @@ use revocation::RevocationMirror;
 use snapshots::{Snapshot, Snapshots, Times};
 use std::sync::Arc;
 use std::time::Duration;
-use storage::db;
-use storage::db::Db;
+use storage::db::{self, Db};
 use storage::expiring::{ExpiringStore, Window};
 
 /// The pause after a failed fetch of a document that is needed. A user may load the page again.

@@ -9,10 +9,9 @@ use crate::token_error::TokenError;
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use identity::clients::Client;
-use identity::consents;
 use identity::end_reason::EndReason;
 use identity::refresh_families::{self, Family, Selection};
-use identity::users;
+use identity::{consents, users};
 use revocation::RevokingTx;
 
 /// The value of `grant_type` (RFC 8628 §3.4).

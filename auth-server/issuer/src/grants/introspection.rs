@@ -7,8 +7,7 @@ use access_tokens::{Error as VerificationError, Token};
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use identity::clients::Client;
-use identity::refresh_families;
-use identity::refresh_families::CurrentToken;
+use identity::refresh_families::{self, CurrentToken};
 use serde::Serialize;
 use utoipa::ToSchema;
 

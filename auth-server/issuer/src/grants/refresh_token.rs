@@ -12,8 +12,7 @@ use foundation::context::RequestContext;
 use foundation::scope::Scope;
 use identity::clients::Client;
 use identity::end_reason::{End, EndReason};
-use identity::refresh_families;
-use identity::refresh_families::{Family, FoundFamily, PresentedToken, Selection};
+use identity::refresh_families::{self, Family, FoundFamily, PresentedToken, Selection};
 use revocation::RevokingTx;
 use std::time::Duration;
 

@@ -7,8 +7,7 @@ use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use identity::clients::Client;
 use identity::end_reason::EndReason;
-use identity::refresh_families;
-use identity::refresh_families::Selection;
+use identity::refresh_families::{self, Selection};
 use revocation::RevokingTx;
 use storage::db;
 

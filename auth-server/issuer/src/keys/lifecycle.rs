@@ -7,16 +7,14 @@ use super::master_keys::MasterKeys;
 use super::signing::{self, NewKey};
 use super::table::{self, Key, State, in_state};
 use super::{Error, installation_secret, keyring};
-use foundation::clock;
-use foundation::clock::Timestamp;
+use foundation::clock::{self, Timestamp};
 use foundation::context::RequestContext;
 use foundation::sealing::SealingKey;
 use identity::administrators;
 use revocation::{RevocationMirror, RevokingTx};
 use std::time::Duration;
 use storage::clock_check::ClockDiffers;
-use storage::db;
-use storage::db::{Db, Tx};
+use storage::db::{self, Db, Tx};
 use storage::notifications::{Notification, Notifications};
 
 /// The most attempts to discard a compromised key, each of which a concurrent change may overtake.

@@ -4,14 +4,13 @@
 
 use super::Error;
 use crate::administrators::{begin, begin_change_of};
-use crate::consents;
 use crate::end_reason::EndReason;
 use crate::passwords::HashedPassword;
 use crate::services::Identity;
 use crate::sign_out::sign_out_everywhere;
 use crate::users::account::{self, Account};
 use crate::users::{NewUser, Role, changes};
-use crate::{mfa, passkeys, sessions};
+use crate::{consents, mfa, passkeys, sessions};
 use audit::events::{Event, EventName};
 use foundation::context::{Administrator, RequestContext};
 use foundation::secret::Secret;

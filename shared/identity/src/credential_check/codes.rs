@@ -1,11 +1,10 @@
 //! The check of one-time codes under the account's limit of wrong ones.
 
 use super::{Error, VerifiedFactors};
-use crate::lockout;
-use crate::passwords;
 use crate::second_factor::{self, Otp};
 use crate::services::Identity;
 use crate::users::StoredCredentials;
+use crate::{lockout, passwords};
 use audit::events::{Event, EventName, report_loss};
 use foundation::context::RequestContext;
 use mail::Notice;

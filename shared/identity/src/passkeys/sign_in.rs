@@ -3,10 +3,9 @@
 use super::assertion::Assertion;
 use super::{Answer, Credential, Error, RelyingParty, Stored, claim, find};
 use crate::authentication_methods::AuthenticationMethods;
-use crate::credential_check;
 use crate::login::{NewSession, begin_session};
 use crate::services::Identity;
-use crate::users;
+use crate::{credential_check, users};
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::secret::Secret;

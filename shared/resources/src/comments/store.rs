@@ -7,8 +7,7 @@ use crate::storage_use::{Allowance, Refusal, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use identity::authority_holds;
-use storage::db;
-use storage::db::{Db, WriteTarget};
+use storage::db::{self, Db, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// The text of the statement that inserts a comment if the authority of its author holds and the author

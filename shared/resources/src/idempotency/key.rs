@@ -1,8 +1,7 @@
 //! Idempotency keys, and the identity of a write: its key and the scope of the key.
 
 use crate::storage_use::Allowance;
-use foundation::schema;
-use foundation::secret;
+use foundation::{schema, secret};
 
 /// The maximum length of the header's value, in characters.
 const MAX_LENGTH: usize = 255;

@@ -7,8 +7,7 @@ use foundation::clock::Timestamp;
 use identity::authority_holds;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use storage::db;
-use storage::db::{Db, Executor, Tx};
+use storage::db::{self, Db, Executor, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
 /// The text of the statement that stores a receipt if the authority of the claim holds and its user stores at

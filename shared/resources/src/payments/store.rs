@@ -7,8 +7,7 @@ use super::payment::{Payment, columns};
 use crate::storage_use::{Allowance, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use identity::authority_holds;
-use storage::db;
-use storage::db::{Db, Executor, WriteTarget};
+use storage::db::{self, Db, Executor, WriteTarget};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// The text of the statement that inserts a payment if the authority of its user holds and the user stores at

@@ -6,8 +6,7 @@ use crate::receipt::Created;
 use crate::storage_use::{Allowance, size_of_row, stored_bytes};
 use foundation::clock::Timestamp;
 use identity::authority_holds;
-use storage::db;
-use storage::db::{Array, BatchCall, Db, Engine, Executor, WriteTarget};
+use storage::db::{self, Array, BatchCall, Db, Engine, Executor, WriteTarget};
 use storage::{fetch_all, fetch_optional, sql};
 
 /// The text of the statement that inserts a post if the authority of its author holds and the author stores

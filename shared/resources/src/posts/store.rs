@@ -9,8 +9,7 @@ use crate::storage_use::{self, Allowance, Refusal, size_of, stored_bytes};
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
 use identity::authority_holds;
-use storage::db;
-use storage::db::{Array, BatchCall, Db, Tx};
+use storage::db::{self, Array, BatchCall, Db, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 
 /// The text of the statement that changes a post if it has this version, the authority of the caller holds
