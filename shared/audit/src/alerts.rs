@@ -7,6 +7,7 @@ pub mod webhook;
 
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
+use foundation::names;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, sql};
@@ -44,18 +45,15 @@ pub enum AlertKind {
     ManyNetworks,
 }
 
-impl AlertKind {
-    /// Returns the name of the kind in the database, logs, metrics and webhook requests.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RefreshReuse => "refresh_token_reuse",
-            Self::CodeReuse => "code_reuse",
-            Self::KeyCompromised => "key_compromised",
-            Self::CodeGuesses => "code_guesses",
-            Self::LockoutBurst => "lockout_burst",
-            Self::ManyNetworks => "account_from_many_addresses",
-        }
-    }
+// The names in the database, logs, metrics and webhook requests.
+names! {
+    AlertKind:
+    RefreshReuse = "refresh_token_reuse",
+    CodeReuse = "code_reuse",
+    KeyCompromised = "key_compromised",
+    CodeGuesses = "code_guesses",
+    LockoutBurst = "lockout_burst",
+    ManyNetworks = "account_from_many_addresses",
 }
 
 /// The user and client that an alert is about, and a detail, each if known. Together they identify

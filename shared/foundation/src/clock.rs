@@ -101,9 +101,7 @@ impl Timestamp {
         let micros = i64::try_from(nanos.div_euclid(1_000)).ok();
         micros.filter(|micros| DISPLAYABLE.contains(micros)).map(Self)
     }
-}
 
-impl Timestamp {
     /// Writes the time in the form of RFC 3339, with `Z` and six decimals. Returns `None` for times before
     /// the year 0 and after the year 9999. Lists format many times, so this avoids the general formatter.
     fn format(self, buffer: &mut [u8; DISPLAY_LENGTH]) -> Option<&str> {

@@ -19,12 +19,6 @@ pub enum Role {
 crate::names!(Role: User = "user", Editor = "editor", Admin = "admin");
 
 impl Role {
-    /// Returns the role with this name as the database stores it. An unknown name, which a newer version may
-    /// have stored, is the role that permits least.
-    pub fn stored(name: &str) -> Self {
-        Self::named(name).unwrap_or(Self::User)
-    }
-
     /// Returns the largest scope that the role permits: every scope name for administrators, every one but
     /// `admin` for the others.
     pub fn scope(self) -> Scope {
@@ -35,9 +29,10 @@ impl Role {
     }
 }
 
-/// Reads the column of a row, as [`Role::stored`] does.
+/// Reads the column of a row. An unknown name, which a newer version may have stored, is the role that permits
+/// least.
 impl From<String> for Role {
     fn from(name: String) -> Self {
-        Self::stored(&name)
+        Self::named(&name).unwrap_or(Self::User)
     }
 }

@@ -48,11 +48,6 @@ impl AuthenticationMethods {
         }
     }
 
-    /// Returns the methods of a stored text. An unknown text becomes the weakest methods.
-    pub fn stored(text: &str) -> Self {
-        Self::named(text).unwrap_or(Self::Password)
-    }
-
     /// Returns the authentication methods references (RFC 8176 §2).
     pub const fn amr(self) -> &'static [&'static str] {
         match self {
@@ -73,9 +68,9 @@ impl AuthenticationMethods {
     }
 }
 
-/// Reads the column of a row, as [`AuthenticationMethods::stored`] does.
+/// Reads the column of a row. An unknown text becomes the weakest methods.
 impl From<String> for AuthenticationMethods {
     fn from(text: String) -> Self {
-        Self::stored(&text)
+        Self::named(&text).unwrap_or(Self::Password)
     }
 }

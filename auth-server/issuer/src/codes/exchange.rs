@@ -254,7 +254,7 @@ impl Row {
         if !self.has_consent {
             return Err(ExchangeError::ConsentRevoked);
         }
-        let methods = AuthenticationMethods::stored(&amr);
+        let methods = AuthenticationMethods::from(amr);
         Ok(ExchangedCode {
             family: Family {
                 id: self.family_id,
