@@ -94,10 +94,7 @@ impl ListStatement {
     /// Returns the text. Its parameters are the anchor and the type, as far as there are any.
     fn sql(self) -> String {
         let slice = self.slice;
-        let kind = match self.has_kind {
-            true => format!(" AND type = {}", slice.parameter(1)),
-            false => String::new(),
-        };
+        let kind = slice.condition("type", 1, self.has_kind);
         let first_party = match self.first_party {
             None => "TRUE",
             Some(true) => "first_party",

@@ -196,10 +196,7 @@ async fn fetch_page(db: &Db, sql: String, values: [Option<i64>; 4]) -> Result<Ve
 /// Returns the text of the statement for a page. Its parameters are the anchor, the times of the last use and
 /// of the end after which sessions are live, and the user, as far as there are any.
 fn page_sql(slice: PageSlice, is_of_user: bool) -> String {
-    let of_user = match is_of_user {
-        true => format!(" AND user_id = {}", slice.parameter(3)),
-        false => String::new(),
-    };
+    let of_user = slice.condition("user_id", 3, is_of_user);
     let (columns, used_after, ends_after) = (columns!(), slice.parameter(1), slice.parameter(2));
     format!(
         "SELECT {columns}, user_id FROM sessions

@@ -101,17 +101,8 @@ impl ListStatement {
             Some(true) => " AND disabled_at IS NOT NULL",
             Some(false) => " AND disabled_at IS NULL",
         };
-        let role = match self.has_role {
-            true => format!(" AND role = {}", slice.parameter(1)),
-            false => String::new(),
-        };
-        let email = match self.has_email {
-            true => format!(
-                " AND email_key = {}",
-                slice.parameter(1 + usize::from(self.has_role))
-            ),
-            false => String::new(),
-        };
+        let role = slice.condition("role", 1, self.has_role);
+        let email = slice.condition("email_key", 1 + usize::from(self.has_role), self.has_email);
         let (columns, page) = (columns!(), slice.clauses());
         format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{role}{email}{page}")
     }

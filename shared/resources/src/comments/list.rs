@@ -64,10 +64,7 @@ pub async fn list(db: &Db, post: VisiblePost, query: &ListQuery) -> Result<Page<
 impl ListStatement {
     fn sql(self) -> String {
         let (columns, post) = (columns!(), self.slice.parameter(1));
-        let author = match self.is_by_author {
-            true => format!(" AND author_id = {}", self.slice.parameter(2)),
-            false => String::new(),
-        };
+        let author = self.slice.condition("author_id", 2, self.is_by_author);
         let page = self.slice.clauses();
         format!("SELECT {columns} FROM comments WHERE deleted_at IS NULL AND post_id = {post}{author}{page}")
     }

@@ -164,10 +164,7 @@ impl ListStatement {
 
     /// Returns the statement that selects this slice of a part.
     fn select(self, Part { status, is_by_author }: Part) -> String {
-        let author = match is_by_author {
-            true => format!(" AND author_id = {}", self.slice.parameter(1)),
-            false => String::new(),
-        };
+        let author = self.slice.condition("author_id", 1, is_by_author);
         let (columns, status, page) = (columns!(), status.as_str(), self.slice.clauses());
         format!("SELECT {columns} FROM posts WHERE deleted_at IS NULL AND status = '{status}'{author}{page}")
     }

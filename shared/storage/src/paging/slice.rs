@@ -122,6 +122,15 @@ impl PageSlice {
         format!("${}", of_anchor + n)
     }
 
+    /// Returns ` AND` and the condition that a column has the value of the [`parameter`](Self::parameter) `n`, or
+    /// an empty text if the statement has no such parameter.
+    pub fn condition(self, column: &str, n: usize, has_parameter: bool) -> String {
+        match has_parameter {
+            true => format!(" AND {column} = {}", self.parameter(n)),
+            false => String::new(),
+        }
+    }
+
     /// Displays the columns of the key.
     fn columns(self) -> impl Display {
         let key = self.sorting.key;
