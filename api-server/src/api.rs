@@ -51,7 +51,7 @@ impl Api {
         tokio::spawn(verifiers::report(db.clone(), name, jwks.clone()));
         tokio::spawn(housekeeping(db.clone(), runtime.clock.clone()));
         let revocations = runtime.identity.revocations.clone();
-        let issuer = runtime.urls.issuer.clone();
+        let (issuer, audience) = (runtime.urls.issuer.clone(), runtime.urls.audience.clone());
         let routes = router(App::new(Services {
             idempotency: Idempotency::new(db.clone(), settings.idempotency_key_lifetime),
             quota: Quota::new(settings.storage_quota),
@@ -62,12 +62,7 @@ impl Api {
             rate_limiter: runtime.rate_limiter.clone(),
             proofs: runtime.proofs.clone(),
             metadata: Arc::new(Metadata::new(&runtime.policy, &issuer, &runtime.proofs)),
-            verifier: Verifier::new(
-                jwks.clone(),
-                revocations.clone(),
-                issuer,
-                runtime.urls.audience.clone(),
-            ),
+            verifier: Verifier::new(jwks.clone(), revocations.clone(), issuer, audience),
         }));
         Self {
             routes,

@@ -54,14 +54,8 @@ pub(crate) async fn create(
     expires_at: Timestamp,
 ) -> Result<RequestUri, Error> {
     let request_uri = RequestUri::generate();
-    execute!(
-        db.writer(),
-        INSERT,
-        request_uri.hash(),
-        client_id.to_owned(),
-        params,
-        expires_at
-    )?;
+    let (hash, client_id) = (request_uri.hash(), client_id.to_owned());
+    execute!(db.writer(), INSERT, hash, client_id, params, expires_at)?;
     Ok(request_uri)
 }
 

@@ -103,13 +103,8 @@ impl Registrations {
         let event = Event::success(EventName::ClientCreated).client(&client.id);
         event.detail(detail).record(&mut tx, context).await?;
         tx.commit().await?;
-        let secret = new.secret.as_ref().map(Secret::expose);
-        Ok(ClientInformation::new(
-            client,
-            &self.issuer,
-            &new.access_token,
-            secret,
-        ))
+        let (token, secret) = (&new.access_token, new.secret.as_ref().map(Secret::expose));
+        Ok(ClientInformation::new(client, &self.issuer, token, secret))
     }
 
     /// Returns the client that the metadata describe. Fails if they break a rule, or if they describe a

@@ -73,13 +73,8 @@ impl Authority {
     /// Returns whether the epoch is the user's current one, and the session exists, has had no other sign-in
     /// and has not reached the end of its absolute lifetime at `now`. Fails if the database does.
     pub async fn holds(self, on: Executor<'_>, now: Timestamp) -> Result<bool, Error> {
-        let Self {
-            user_id,
-            epoch,
-            session_id,
-            signed_in_at,
-        } = self;
-        let row = fetch_optional!(on, (i64,), HOLDS, user_id, epoch, session_id, now, signed_in_at)?;
+        let (id, epoch, session_id) = (self.user_id, self.epoch, self.session_id);
+        let row = fetch_optional!(on, (i64,), HOLDS, id, epoch, session_id, now, self.signed_in_at)?;
         Ok(row.is_some())
     }
 
@@ -88,17 +83,10 @@ impl Authority {
     /// this transaction writes is committed before the authority ends. The user comes first, as in the
     /// transactions that end all sessions of a user.
     pub async fn lock_session(self, tx: &mut Tx, now: Timestamp) -> Result<bool, Error> {
-        let lock = tx.on().choose(LOCK_SESSION_SQLITE, LOCK_SESSION_POSTGRES);
-        let row = fetch_optional!(
-            tx.on(),
-            (i64,),
-            lock,
-            self.user_id,
-            self.epoch,
-            self.session_id,
-            now,
-            self.signed_in_at
-        )?;
+        let on = tx.on();
+        let lock = on.choose(LOCK_SESSION_SQLITE, LOCK_SESSION_POSTGRES);
+        let (id, epoch, session_id) = (self.user_id, self.epoch, self.session_id);
+        let row = fetch_optional!(on, (i64,), lock, id, epoch, session_id, now, self.signed_in_at)?;
         Ok(row.is_some())
     }
 }

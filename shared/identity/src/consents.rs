@@ -99,13 +99,8 @@ pub struct ConnectedApp {
 /// Returns the scope that the user has granted to the client as it is now, which may be empty: a consent to a
 /// client that has changed its name, redirect URIs or keys since does not count.
 pub async fn granted_scope(db: &Db, user_id: i64, client: &Client) -> Result<Scope, Error> {
-    let row = fetch_optional!(
-        db.reader(),
-        (String, Timestamp),
-        FIND,
-        user_id,
-        client.id.as_str()
-    )?;
+    let (on, id) = (db.reader(), client.id.as_str());
+    let row = fetch_optional!(on, (String, Timestamp), FIND, user_id, id)?;
     let is_current = |granted_at| {
         client
             .identity_changed_at

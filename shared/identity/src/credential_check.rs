@@ -209,14 +209,8 @@ pub(crate) async fn verify(
         (Ok(false), _) => Err(Error::WrongCredentials),
         (Err(error), _) => Err(error),
     };
-    record_outcome(
-        identity,
-        counters,
-        outcome,
-        stored.map(|stored| stored.id),
-        context,
-    )
-    .await
+    let user_id = stored.map(|stored| stored.id);
+    record_outcome(identity, counters, outcome, user_id, context).await
 }
 
 /// Returns whether the presented password is that of the account. Takes the same time if there is no account,

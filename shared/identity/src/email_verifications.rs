@@ -84,7 +84,8 @@ pub async fn request(
     let Ok(email) = Email::parse(&session.user.email) else {
         return Ok(());
     };
-    if !mail_throttle::acquire(identity, Link::EmailVerification, &email, context).await? {
+    let link = Link::EmailVerification;
+    if !mail_throttle::acquire(identity, link, &email, context).await? {
         return Ok(());
     }
     let mut tx = identity.db.begin().await?;
@@ -95,15 +96,7 @@ pub async fn request(
     if !is_current {
         return Ok(());
     }
-    mail_link(
-        identity,
-        &mut tx,
-        user_id,
-        &email,
-        Link::EmailVerification,
-        context,
-    )
-    .await?;
+    mail_link(identity, &mut tx, user_id, &email, link, context).await?;
     let event = Event::success(EventName::EmailVerificationRequest).user(user_id);
     event.record(&mut tx, context).await?;
     Ok(tx.commit().await?)
@@ -186,14 +179,8 @@ pub async fn confirm(
     }
 
     let mut tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
-    let update = users::set_email(
-        &mut tx,
-        mailed.user.id,
-        &mailed.current_key,
-        &mailed.mailed_to,
-        &mailed.mailed_to_key,
-        now,
-    );
+    let (id, key, to) = (mailed.user.id, &mailed.current_key, &mailed.mailed_to);
+    let update = users::set_email(&mut tx, id, key, to, &mailed.mailed_to_key, now);
     let is_updated = update.await.map_err(|error| match error {
         db::Error::Conflict => Error::EmailTaken,
         error => Error::Database(error),

@@ -147,18 +147,11 @@ async fn authenticate(
         None => None,
     };
     let account_key = email.as_ref().map_or(request.email, Email::key);
-    let counters = credential_check::reserve_attempt(identity, account_key, stored.as_ref(), context).await?;
+    let user = stored.as_ref();
+    let counters = credential_check::reserve_attempt(identity, account_key, user, context).await?;
     credential_check::require_captcha(identity, &counters, request.captcha, context).await?;
     let required = RequiredFactors::All;
-    let checked = credential_check::verify(
-        identity,
-        &counters,
-        &presented,
-        required,
-        stored.as_ref(),
-        context,
-    )
-    .await;
+    let checked = credential_check::verify(identity, &counters, &presented, required, user, context).await;
     let stored = stored.ok_or(Error::WrongCredentials);
     if let (Ok(()) | Err(Error::CodeMissing(_)), Ok(stored)) = (&checked, &stored) {
         renew_hash(identity, presented.password, stored).await;

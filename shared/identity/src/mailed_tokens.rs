@@ -92,14 +92,14 @@ pub(crate) async fn create(
     now: Timestamp,
 ) -> Result<Secret, Error> {
     let token = random::token();
-    let hash = token.hash();
+    let (hash, name) = (token.hash(), purpose.as_str());
     // The foreign key makes the insert lock the user's row before the deletes lock tokens. Every change to a
     // user locks in this order.
     execute!(
         tx.on(),
         INSERT,
         hash.as_slice(),
-        purpose.as_str(),
+        name,
         user_id,
         email.as_str(),
         email.key(),
@@ -107,25 +107,9 @@ pub(crate) async fn create(
         now.after(lifetime),
     )?;
     match purpose {
-        Purpose::PasswordReset => {
-            execute!(
-                tx.on(),
-                DELETE_SUPERSEDED_BY_EMAIL,
-                email.key(),
-                purpose.as_str(),
-                hash
-            )?;
-        }
-        Purpose::EmailVerification => {
-            execute!(
-                tx.on(),
-                DELETE_SUPERSEDED_BY_USER,
-                user_id,
-                purpose.as_str(),
-                hash
-            )?;
-        }
-    }
+        Purpose::PasswordReset => execute!(tx.on(), DELETE_SUPERSEDED_BY_EMAIL, email.key(), name, hash)?,
+        Purpose::EmailVerification => execute!(tx.on(), DELETE_SUPERSEDED_BY_USER, user_id, name, hash)?,
+    };
     Ok(token)
 }
 
@@ -138,14 +122,8 @@ pub(crate) async fn find(
     token: &Secret,
     now: Timestamp,
 ) -> Result<Option<MailedToken>, Error> {
-    fetch_optional!(
-        db.reader(),
-        MailedToken,
-        FIND,
-        token.hash(),
-        purpose.as_str(),
-        now
-    )
+    let (on, name) = (db.reader(), purpose.as_str());
+    fetch_optional!(on, MailedToken, FIND, token.hash(), name, now)
 }
 
 /// Marks a valid token as used. Returns true to only one of several concurrent callers, and false if the

@@ -165,14 +165,8 @@ pub async fn update_hash(
     verified: &StoredCredentials,
     password_hash: &str,
 ) -> Result<(), db::Error> {
-    execute!(
-        db.writer(),
-        UPDATE_HASH,
-        verified.id,
-        verified.epoch,
-        password_hash
-    )
-    .map(|_| ())
+    let (id, epoch) = (verified.id, verified.epoch);
+    execute!(db.writer(), UPDATE_HASH, id, epoch, password_hash).map(|_| ())
 }
 
 /// Replaces the password if the credentials are still the verified ones. Returns whether they were. The
@@ -183,14 +177,8 @@ pub async fn set_password(
     password_hash: &str,
     now: Timestamp,
 ) -> Result<bool, db::Error> {
-    Ok(execute!(
-        tx.on(),
-        SET_PASSWORD,
-        verified.id,
-        verified.epoch,
-        password_hash,
-        now
-    )? == 1)
+    let (id, epoch) = (verified.id, verified.epoch);
+    Ok(execute!(tx.on(), SET_PASSWORD, id, epoch, password_hash, now)? == 1)
 }
 
 /// Removes the password. Returns false, without effect, if no passkey of the user has signed in, or if the

@@ -72,14 +72,8 @@ impl Outbox for Delivery {
     }
 
     async fn claim(&self, due: Due, lease_end: Timestamp) -> Result<Option<ClaimedMail>, Error> {
-        fetch_optional!(
-            self.db.writer(),
-            ClaimedMail,
-            CLAIM,
-            due.id,
-            due.due_at,
-            lease_end
-        )
+        let on = self.db.writer();
+        fetch_optional!(on, ClaimedMail, CLAIM, due.id, due.due_at, lease_end)
     }
 
     async fn send(&self, claimed: &ClaimedMail) -> Result<(), Failure> {

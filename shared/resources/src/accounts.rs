@@ -49,14 +49,8 @@ pub struct Content {
 
 /// Counts the posts, comments and payments of a user. Fails if the database does.
 pub async fn content(db: &Db, user_id: i64) -> Result<Content, db::Error> {
-    let counts = fetch_one!(
-        db.reader(),
-        (i64, i64, i64, i64),
-        COUNT,
-        user_id,
-        COUNTED.cast_signed() + 1
-    )?;
-    let (posts, drafts, comments, payments) = counts;
+    let (on, limit) = (db.reader(), COUNTED.cast_signed() + 1);
+    let (posts, drafts, comments, payments) = fetch_one!(on, (i64, i64, i64, i64), COUNT, user_id, limit)?;
     Ok(Content {
         posts: posts.cast_unsigned(),
         drafts: drafts.cast_unsigned(),

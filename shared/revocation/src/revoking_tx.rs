@@ -105,14 +105,8 @@ pub async fn revoke_families(tx: &mut RevokingTx, ids: Vec<String>, now: Timesta
 /// end the families of further ones: every process holds each revoked token in its memory, and a family has
 /// any number of them.
 pub async fn has_revoked_many_tokens(tx: &mut Tx, client_id: &str, now: Timestamp) -> Result<bool, Error> {
-    let (has_many,) = fetch_one!(
-        tx.on(),
-        (bool,),
-        HAS_REVOKED_MANY,
-        client_id,
-        now,
-        MAX_REVOKED_TOKENS - 1
-    )?;
+    let (on, others) = (tx.on(), MAX_REVOKED_TOKENS - 1);
+    let (has_many,) = fetch_one!(on, (bool,), HAS_REVOKED_MANY, client_id, now, others)?;
     Ok(has_many)
 }
 

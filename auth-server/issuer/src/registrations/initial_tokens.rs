@@ -80,15 +80,8 @@ pub async fn create(
         expires_at: context.now.after(lifetime),
     };
     let mut tx = administrators::begin(db, context).await?;
-    execute!(
-        tx.on(),
-        INSERT,
-        token.id.as_str(),
-        secret.hash(),
-        token.uses_left,
-        token.created_at,
-        token.expires_at
-    )?;
+    let (id, hash, now) = (token.id.as_str(), secret.hash(), context.now);
+    execute!(tx.on(), INSERT, id, hash, uses, now, token.expires_at)?;
     let event = Event::success(EventName::TokenCreated);
     let event = event.detail(format!("initial access token {} for {uses} clients", token.id));
     event.record(&mut tx, context).await?;

@@ -52,12 +52,8 @@ impl Registrations {
         let event = Event::success(EventName::ClientUpdated).client(id);
         self.events.record_in(&mut tx, event, context).await?;
         tx.commit().await?;
-        Ok(ClientInformation::new(
-            &client,
-            &self.issuer,
-            token,
-            secret.as_deref(),
-        ))
+        let (issuer, secret) = (&self.issuer, secret.as_deref());
+        Ok(ClientInformation::new(&client, issuer, token, secret))
     }
 
     /// Deletes a client with its consents, and ends its codes and tokens (RFC 7592 §2.3). Records the event.

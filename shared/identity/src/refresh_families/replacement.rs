@@ -30,14 +30,7 @@ pub async fn browser_may_have_newer(
     since: Timestamp,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let (exists,) = fetch_one!(
-        db.reader(),
-        (bool,),
-        BROWSER_MAY_HAVE_NEWER,
-        id,
-        client_id,
-        since,
-        now
-    )?;
+    let on = db.reader();
+    let (exists,) = fetch_one!(on, (bool,), BROWSER_MAY_HAVE_NEWER, id, client_id, since, now)?;
     Ok(exists)
 }

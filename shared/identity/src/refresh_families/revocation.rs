@@ -170,45 +170,28 @@ async fn revoke_selected(
     reason: EndReason,
     now: Timestamp,
 ) -> Result<Option<Event>, Error> {
-    let (by_user_and_client, longest_unused, by_session) = tx.on().choose(
-        (
-            REVOKE_BY_USER_AND_CLIENT_SQLITE,
-            REVOKE_LONGEST_UNUSED_SQLITE,
-            REVOKE_BY_SESSION_SQLITE,
-        ),
-        (
-            REVOKE_BY_USER_AND_CLIENT_POSTGRES,
-            REVOKE_LONGEST_UNUSED_POSTGRES,
-            REVOKE_BY_SESSION_POSTGRES,
-        ),
-    );
-    let reason = reason.as_str();
+    let (on, reason) = (tx.on(), reason.as_str());
     let rows = match selection {
-        Selection::Family(id) => fetch_all!(tx.on(), RevokedRow, REVOKE_ONE, id, now, reason)?,
-        Selection::OfUserAndClient(id, client_id) => fetch_all!(
-            tx.on(),
-            RevokedRow,
-            by_user_and_client,
-            id,
-            now,
-            reason,
-            client_id
-        )?,
+        Selection::Family(id) => fetch_all!(on, RevokedRow, REVOKE_ONE, id, now, reason)?,
+        Selection::OfUserAndClient(id, client_id) => {
+            let sql = on.choose(
+                REVOKE_BY_USER_AND_CLIENT_SQLITE,
+                REVOKE_BY_USER_AND_CLIENT_POSTGRES,
+            );
+            fetch_all!(on, RevokedRow, sql, id, now, reason, client_id)?
+        }
         Selection::LongestUnused {
             user_id,
             client_id,
             keep,
-        } => fetch_all!(
-            tx.on(),
-            RevokedRow,
-            longest_unused,
-            user_id,
-            now,
-            reason,
-            client_id,
-            keep
-        )?,
-        Selection::OfSession(id) => fetch_all!(tx.on(), RevokedRow, by_session, id, now, reason)?,
+        } => {
+            let sql = on.choose(REVOKE_LONGEST_UNUSED_SQLITE, REVOKE_LONGEST_UNUSED_POSTGRES);
+            fetch_all!(on, RevokedRow, sql, user_id, now, reason, client_id, keep)?
+        }
+        Selection::OfSession(id) => {
+            let sql = on.choose(REVOKE_BY_SESSION_SQLITE, REVOKE_BY_SESSION_POSTGRES);
+            fetch_all!(on, RevokedRow, sql, id, now, reason)?
+        }
     };
     let Some(first) = rows.first() else {
         return Ok(None);
@@ -234,20 +217,9 @@ pub async fn revoke_of_redirect_uri(
     context: &RequestContext,
 ) -> Result<u64, Error> {
     let now = context.now;
-    let sql = tx
-        .on()
-        .choose(REVOKE_OF_REDIRECT_URI_SQLITE, REVOKE_OF_REDIRECT_URI_POSTGRES);
-    let reason = EndReason::RedirectUriRemoved.as_str();
-    let rows = fetch_all!(
-        tx.on(),
-        RevokedRow,
-        sql,
-        client_id,
-        now,
-        reason,
-        redirect_uri,
-        limit
-    )?;
+    let (on, reason) = (tx.on(), EndReason::RedirectUriRemoved.as_str());
+    let sql = on.choose(REVOKE_OF_REDIRECT_URI_SQLITE, REVOKE_OF_REDIRECT_URI_POSTGRES);
+    let rows = fetch_all!(on, RevokedRow, sql, client_id, now, reason, redirect_uri, limit)?;
     if rows.is_empty() {
         return Ok(0);
     }

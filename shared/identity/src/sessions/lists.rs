@@ -146,15 +146,8 @@ pub async fn list(
     now: Timestamp,
 ) -> Result<Vec<OwnSession>, Error> {
     let idle_since = now.before(identity.session_lifetimes.idle);
-    fetch_all!(
-        identity.db.reader(),
-        OwnSession,
-        LIST,
-        user_id,
-        idle_since,
-        now,
-        session.id
-    )
+    let on = identity.db.reader();
+    fetch_all!(on, OwnSession, LIST, user_id, idle_since, now, session.id)
 }
 
 /// Returns the requested page of the live sessions, of this user or else of all users, the newest first by

@@ -75,16 +75,8 @@ async fn change_amount(
     amount: Option<Amount>,
     now: Timestamp,
 ) -> Result<Option<Payment>, Error> {
-    let minor_units = amount.map(Amount::get);
-    Ok(fetch_optional!(
-        target.on(),
-        Payment,
-        statement,
-        id,
-        user_id,
-        minor_units,
-        now
-    )?)
+    let (on, amount) = (target.on(), amount.map(Amount::get));
+    Ok(fetch_optional!(on, Payment, statement, id, user_id, amount, now)?)
 }
 
 /// Returns the error for a transition that the payment does not allow in its current state.

@@ -89,13 +89,8 @@ impl Lease<'_> {
     }
 
     async fn end(&self) -> Result<(), Error> {
-        execute!(
-            self.db.writer(),
-            END_LEASE_POSTGRES,
-            self.task,
-            self.holder.as_str()
-        )
-        .map(|_| ())
+        let (task, holder) = (self.task, self.holder.as_str());
+        execute!(self.db.writer(), END_LEASE_POSTGRES, task, holder).map(|_| ())
     }
 }
 
