@@ -85,11 +85,8 @@ impl Issuer {
             let keys = rotation.open().await.map_err(startup_error)?;
             tokio::spawn(rotation.run(keys.clone()));
             let clock = &runtime.clock;
-            tokio::spawn(housekeeping::run(
-                db.clone(),
-                clock.clone(),
-                settings.alerts.events_kept,
-            ));
+            let events_kept = settings.alerts.events_kept;
+            tokio::spawn(housekeeping::run(db.clone(), clock.clone(), events_kept));
             let (detection_db, webhook_db) = (db.clone(), db.clone());
             tokio::spawn(
                 clock

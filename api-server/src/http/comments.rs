@@ -44,11 +44,8 @@ pub(crate) async fn list(
     let post = posts::find_visible(&db, viewer, post.or_not_found()?).await?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = comments::list(&db, post, &query).await?;
-    Ok(list_response(
-        page,
-        &query.page,
-        &policy.url(&prefix.path(&path(post))),
-    ))
+    let url = policy.url(&prefix.path(&path(post)));
+    Ok(list_response(page, &query.page, &url))
 }
 
 /// Comment on a post

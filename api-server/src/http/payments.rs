@@ -64,11 +64,8 @@ pub(crate) async fn list(
     let user_id = caller.user()?.id;
     let page_request = Query::read(query.as_deref().unwrap_or_default()).page_request();
     let page = payments::list(&db, user_id, &page_request).await?;
-    Ok(list_response(
-        page,
-        &page_request,
-        &policy.url(&prefix.path("/payments")),
-    ))
+    let url = policy.url(&prefix.path("/payments"));
+    Ok(list_response(page, &page_request, &url))
 }
 
 /// Create a payment

@@ -40,11 +40,8 @@ pub(crate) async fn list(
     caller.require("posts:read")?;
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = posts::list(&db, caller.viewer(), &query).await?;
-    Ok(list_response(
-        page,
-        &query.page,
-        &policy.url(&prefix.path("/posts")),
-    ))
+    let url = policy.url(&prefix.path("/posts"));
+    Ok(list_response(page, &query.page, &url))
 }
 
 /// Write a post

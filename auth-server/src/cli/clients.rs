@@ -26,14 +26,11 @@ use std::path::Path;
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     match command {
         Command::Create(args) => {
+            let uri = args.backchannel_logout_uri;
             let registration = Registration {
                 redirect_uris: args.redirect_uris,
                 post_logout_redirect_uris: args.post_logout_redirect_uris,
-                backchannel_logout_uri: parse_url(
-                    "backchannel_logout_uri",
-                    args.backchannel_logout_uri,
-                    services,
-                )?,
+                backchannel_logout_uri: parse_url("backchannel_logout_uri", uri, services)?,
                 default_scope: args.default_scope,
                 first_party: args.first_party,
                 refresh_cookie: args.refresh_cookie,

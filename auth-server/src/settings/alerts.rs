@@ -73,16 +73,10 @@ impl AlertSettings {
     /// Returns the receiver of alerts, or `None` if no URL is set. Fails as [`AlertSettings::check`] does for
     /// the webhook.
     pub(crate) fn webhook(&self) -> Result<Option<Webhook>, InvalidSetting> {
-        let url = read_parsed(
-            "ALERT_WEBHOOK_URL",
-            self.alert_webhook_url.as_ref(),
-            self.alert_webhook_url_file.as_deref(),
-        )?;
-        let secret = read_secret(
-            "ALERT_WEBHOOK_SECRET",
-            self.alert_webhook_secret.as_deref(),
-            self.alert_webhook_secret_file.as_deref(),
-        )?;
+        let (url, file) = (&self.alert_webhook_url, &self.alert_webhook_url_file);
+        let url = read_parsed("ALERT_WEBHOOK_URL", url.as_ref(), file.as_deref())?;
+        let (secret, file) = (&self.alert_webhook_secret, &self.alert_webhook_secret_file);
+        let secret = read_secret("ALERT_WEBHOOK_SECRET", secret.as_deref(), file.as_deref())?;
         let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
         match (url, secret) {
             (None, None) => Ok(None),

@@ -56,11 +56,8 @@ impl MasterKeySettings {
     /// Returns the key, or `None` if it is not set. Fails if the key is set as text and in a file, the file
     /// cannot be read, or the key is malformed.
     pub fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
-        read_key(
-            "MASTER_KEY",
-            self.master_key.as_deref(),
-            self.master_key_file.as_deref(),
-        )
+        let (key, file) = (&self.master_key, &self.master_key_file);
+        read_key("MASTER_KEY", key.as_deref(), file.as_deref())
     }
 
     /// Returns `current` with the previous key, if that is set. Fails as [`MasterKeySettings::read`] does, and
@@ -78,10 +75,7 @@ impl MasterKeySettings {
     }
 
     fn read_previous(&self) -> Result<Option<SealingKey>, InvalidSetting> {
-        read_key(
-            "MASTER_KEY_PREVIOUS",
-            self.master_key_previous.as_deref(),
-            self.master_key_previous_file.as_deref(),
-        )
+        let (key, file) = (&self.master_key_previous, &self.master_key_previous_file);
+        read_key("MASTER_KEY_PREVIOUS", key.as_deref(), file.as_deref())
     }
 }

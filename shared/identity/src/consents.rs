@@ -125,17 +125,10 @@ pub async fn add_scope(
 ) -> Result<Option<String>, Error> {
     unused::record_first_use(tx, client).await?;
     let client_id = client.id.as_str();
-    let upsert = tx.on().choose(UPSERT_SQLITE, UPSERT_POSTGRES);
-    let consent = fetch_optional!(
-        tx.on(),
-        (String, String),
-        upsert,
-        user_id,
-        client_id,
-        now,
-        random::id(),
-        client.identity_changed_at,
-    )?;
+    let (id, change) = (random::id(), client.identity_changed_at);
+    let on = tx.on();
+    let sql = on.choose(UPSERT_SQLITE, UPSERT_POSTGRES);
+    let consent = fetch_optional!(on, (String, String), sql, user_id, client_id, now, id, change)?;
     let Some((id, granted)) = consent else {
         return Ok(None);
     };

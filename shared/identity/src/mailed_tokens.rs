@@ -95,19 +95,10 @@ pub(crate) async fn create(
     let (hash, name) = (token.hash(), purpose.as_str());
     // The foreign key makes the insert lock the user's row before the deletes lock tokens. Every change to a
     // user locks in this order.
-    execute!(
-        tx.on(),
-        INSERT,
-        hash.as_slice(),
-        name,
-        user_id,
-        email.as_str(),
-        email.key(),
-        now,
-        now.after(lifetime),
-    )?;
+    let (to, key, end) = (email.as_str(), email.key(), now.after(lifetime));
+    execute!(tx.on(), INSERT, hash.as_slice(), name, user_id, to, key, now, end)?;
     match purpose {
-        Purpose::PasswordReset => execute!(tx.on(), DELETE_SUPERSEDED_BY_EMAIL, email.key(), name, hash)?,
+        Purpose::PasswordReset => execute!(tx.on(), DELETE_SUPERSEDED_BY_EMAIL, key, name, hash)?,
         Purpose::EmailVerification => execute!(tx.on(), DELETE_SUPERSEDED_BY_USER, user_id, name, hash)?,
     };
     Ok(token)

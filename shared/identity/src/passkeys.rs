@@ -275,16 +275,9 @@ async fn claim(
     credential: &Credential,
     (challenged_at, now): (Timestamp, Timestamp),
 ) -> Result<bool, Error> {
-    Ok(execute!(
-        tx.on(),
-        CLAIM,
-        stored.id,
-        stored.challenged_at,
-        challenged_at,
-        serde_json::to_string(credential)?,
-        is_synced(credential),
-        now
-    )? == 1)
+    let (id, former) = (stored.id, stored.challenged_at);
+    let (json, synced) = (serde_json::to_string(credential)?, is_synced(credential));
+    Ok(execute!(tx.on(), CLAIM, id, former, challenged_at, json, synced, now)? == 1)
 }
 
 /// Returns whether the authenticator has backed the passkey up (Web Authentication §6.1.3, backup state).

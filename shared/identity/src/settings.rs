@@ -119,11 +119,8 @@ impl AccountKeySettings {
     /// Returns the account key, or `None` if neither setting is set. Fails if both are set, the file cannot
     /// be read, or the key is malformed.
     pub fn read(&self) -> Result<Option<SealingKey>, InvalidSetting> {
-        read_key(
-            "ACCOUNT_KEY",
-            self.account_key.as_deref(),
-            self.account_key_file.as_deref(),
-        )
+        let (key, file) = (&self.account_key, &self.account_key_file);
+        read_key("ACCOUNT_KEY", key.as_deref(), file.as_deref())
     }
 
     /// Returns the account key, for programs that do not generate one. Fails like [`read`](Self::read), and

@@ -11,13 +11,8 @@ pub struct Text<const MAX: usize>(String);
 
 impl<const MAX: usize> PartialSchema for Text<MAX> {
     fn schema() -> RefOr<Schema> {
-        schema::text(
-            1,
-            MAX,
-            schema::NOT_BLANK,
-            "Must contain at least one character that is not white space.",
-        )
-        .into()
+        let description = "Must contain at least one character that is not white space.";
+        schema::text(1, MAX, schema::NOT_BLANK, description).into()
     }
 }
 

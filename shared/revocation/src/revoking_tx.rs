@@ -134,15 +134,9 @@ pub async fn revoke_key(tx: &mut RevokingTx, kid: &str, now: Timestamp) -> Resul
 
 /// Writes the row of a revocation, with the client whose single token it revokes.
 async fn revoke(tx: &mut RevokingTx, revocation: Revocation, client_id: Option<&str>) -> Result<(), Error> {
-    execute!(
-        tx.on(),
-        REVOKE,
-        revocation.kind.as_str(),
-        revocation.subject.as_str(),
-        revocation.revoked_at,
-        revocation.expires_at,
-        client_id,
-    )?;
+    let (kind, subject) = (revocation.kind.as_str(), revocation.subject.as_str());
+    let (at, end) = (revocation.revoked_at, revocation.expires_at);
+    execute!(tx.on(), REVOKE, kind, subject, at, end, client_id)?;
     tx.revocations.push(revocation);
     Ok(())
 }

@@ -94,29 +94,17 @@ impl Metrics {
         let mut registry = Registry::default();
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("latchkey_build", "The version of the program", build);
-        registry.register(
-            "process_start_time_seconds",
-            "The start time of the process in Unix time",
-            started,
-        );
-        registry.register(
-            "process_uptime_seconds",
-            "The time since the start of the process",
-            self.uptime.clone(),
-        );
+        let start = "The start time of the process in Unix time";
+        registry.register("process_start_time_seconds", start, started);
+        let uptime = "The time since the start of the process";
+        registry.register("process_uptime_seconds", uptime, self.uptime.clone());
         registry.register("http_requests", "The number of responses", self.requests.clone());
         let latency = "The time from a request's arrival to the head of its response";
         registry.register("http_request_duration_seconds", latency, self.latencies.clone());
-        registry.register(
-            "latchkey_security_events",
-            "The number of security events",
-            self.events.clone(),
-        );
-        registry.register(
-            "latchkey_alerts",
-            "The number of alerts on abnormal activity",
-            self.alerts.clone(),
-        );
+        let events = "The number of security events";
+        registry.register("latchkey_security_events", events, self.events.clone());
+        let alerts = "The number of alerts on abnormal activity";
+        registry.register("latchkey_alerts", alerts, self.alerts.clone());
         registry
     }
 

@@ -68,11 +68,8 @@ pub async fn run<F>(
 {
     // One more than counted, because the connection for which another one makes room is there first.
     let permits = Arc::new(Semaphore::new(limits.connections + 1));
-    let budgets = Arc::new(Budgets::new(
-        limits.connections as u64,
-        limits.request_memory,
-        limits.response_memory,
-    ));
+    let (requests, responses) = (limits.request_memory, limits.response_memory);
+    let budgets = Arc::new(Budgets::new(limits.connections as u64, requests, responses));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     for runtime in threads.in_turn() {

@@ -99,11 +99,8 @@ impl DatabaseSettings {
     /// Returns the configured URL, or else that of the SQLite file in `data_dir`. Fails if the URL is set
     /// twice or malformed, or if the path of that file cannot be part of a URL.
     pub fn url(&self, data_dir: &Path) -> Result<DatabaseUrl, InvalidSetting> {
-        match read_parsed(
-            "DATABASE_URL",
-            self.database_url.as_ref(),
-            self.database_url_file.as_deref(),
-        )? {
+        let (url, file) = (&self.database_url, &self.database_url_file);
+        match read_parsed("DATABASE_URL", url.as_ref(), file.as_deref())? {
             Some(url) => Ok(url),
             None => format!("sqlite:{}", data_dir.join("latchkey.db").display())
                 .parse()
@@ -131,11 +128,8 @@ impl RedisSettings {
     /// Returns the configured URL, if there is one. Fails if it is set twice, or if its file cannot be read
     /// or is malformed.
     pub fn url(&self) -> Result<Option<RedisUrl>, InvalidSetting> {
-        read_parsed(
-            "REDIS_URL",
-            self.redis_url.as_ref(),
-            self.redis_url_file.as_deref(),
-        )
+        let (url, file) = (&self.redis_url, &self.redis_url_file);
+        read_parsed("REDIS_URL", url.as_ref(), file.as_deref())
     }
 
     /// Returns a client for the configured Redis, if there is one. It connects at its first command. Fails

@@ -29,11 +29,8 @@ pub async fn open(db: &Db, master_keys: &MasterKeys) -> Result<SealingKey, Error
             key.unseal(master_keys)?;
         }
         let new = SealingKey::generate().to_text();
-        execute!(
-            db.writer(),
-            INSERT,
-            master_keys.current.seal(SEAL_NAME, new.as_bytes())
-        )?;
+        let sealed = master_keys.current.seal(SEAL_NAME, new.as_bytes());
+        execute!(db.writer(), INSERT, sealed)?;
         stored = fetch_optional!(db.reader(), (Vec<u8>,), FIND)?;
     }
     let (sealed,) = stored.ok_or(Error::NoSecret)?;

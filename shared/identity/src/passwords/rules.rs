@@ -7,12 +7,8 @@ use utoipa::openapi::Object;
 /// Returns the OpenAPI schema of a new password. Its minimum length is [`MIN_LENGTH`], which a setting can
 /// raise.
 pub fn new_password_schema() -> Object {
-    schema::text(
-        MIN_LENGTH,
-        MAX_LENGTH,
-        WITHOUT_NUL,
-        "At least 8 characters, counted in NFC.",
-    )
+    let description = "At least 8 characters, counted in NFC.";
+    schema::text(MIN_LENGTH, MAX_LENGTH, WITHOUT_NUL, description)
 }
 
 impl Passwords {

@@ -68,11 +68,8 @@ impl SignInSettings {
     /// cannot be read, if a URL is neither https nor http on a loopback host, or if the HTTP client cannot be
     /// built.
     pub fn captcha(&self) -> Result<Option<Captcha>, InvalidSetting> {
-        let secret = read_secret(
-            "CAPTCHA_SECRET",
-            self.captcha_secret.as_deref(),
-            self.captcha_secret_file.as_deref(),
-        )?;
+        let (secret, file) = (&self.captcha_secret, &self.captcha_secret_file);
+        let secret = read_secret("CAPTCHA_SECRET", secret.as_deref(), file.as_deref())?;
         let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
         let script_url = self.captcha_script_url.clone();
         let service = match (&self.captcha_verify_url, secret, &self.captcha_site_key) {

@@ -76,22 +76,12 @@ pub async fn create(
     new: &NewComment,
     now: Timestamp,
 ) -> Result<Created, Error> {
-    let (on, post_id, body) = (target.on(), post.id(), new.body.as_str());
+    let (on, post, body) = (target.on(), post.id(), new.body.as_str());
     let most = allowance.quota.before(size_of_row(&[body]));
-    let authority = allowance.authority;
+    let by = allowance.authority;
+    let (user, epoch, session_id) = (by.user_id, by.epoch, by.session_id);
     let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);
-    let inserted = fetch_optional!(
-        on,
-        (i64,),
-        insert,
-        post_id,
-        authority.user_id,
-        body,
-        now,
-        authority.epoch,
-        authority.session_id,
-        most
-    )?;
+    let inserted = fetch_optional!(on, (i64,), insert, post, user, body, now, epoch, session_id, most)?;
     match inserted {
         Some((id,)) => Ok(Created { id, created_at: now }),
         None => Err(allowance.refusal(target, now).await?.into()),

@@ -146,10 +146,6 @@ fn file_response(content_type: &str, bytes: Cow<'static, [u8]>) -> Response {
         (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, CACHING),
     ];
-    (
-        headers,
-        [("cross-origin-opener-policy", "same-origin")],
-        bytes.into_owned(),
-    )
-        .into_response()
+    let opener_policy = [("cross-origin-opener-policy", "same-origin")];
+    (headers, opener_policy, bytes.into_owned()).into_response()
 }
