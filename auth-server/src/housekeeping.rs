@@ -37,11 +37,8 @@ async fn delete_expired(db: &Db, event_retention: Duration, now: Timestamp) {
     attempt("reasons of ended sessions", sessions::prune_ended(db, now)).await;
     attempt("refresh token families", refresh_families::prune(db, now)).await;
     attempt("revocations", revocation::prune(db, now)).await;
-    attempt(
-        "names of deleted accounts in events",
-        events::pseudonyms::replace_remaining(db),
-    )
-    .await;
+    let names = events::pseudonyms::replace_remaining(db);
+    attempt("names of deleted accounts in events", names).await;
     attempt("security events", events::prune(db, event_retention, now)).await;
     attempt("figures", figures::prune(db, now)).await;
     attempt("numbers of tokens", figures::live_tokens::prune(db, now)).await;

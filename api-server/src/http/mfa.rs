@@ -106,10 +106,8 @@ pub(crate) async fn confirm(
         }
         Err(error) => return Err(error.into()),
     };
-    Ok((
-        replacement_cookie(&session, &sid, &context),
-        Json(RecoveryCodes { recovery_codes }),
-    ))
+    let cookie = replacement_cookie(&session, &sid, &context);
+    Ok((cookie, Json(RecoveryCodes { recovery_codes })))
 }
 
 /// Turn two-step sign-in off
@@ -131,8 +129,6 @@ pub(crate) async fn disable(
 ) -> Result<impl IntoResponse, ApiError> {
     let presented = reauthentication::read_credentials(&body)?;
     let sid = mfa::disable(&identity, &session, Some(&presented), &context).await?;
-    Ok((
-        StatusCode::NO_CONTENT,
-        replacement_cookie(&session, &sid, &context),
-    ))
+    let cookie = replacement_cookie(&session, &sid, &context);
+    Ok((StatusCode::NO_CONTENT, cookie))
 }

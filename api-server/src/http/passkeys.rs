@@ -97,10 +97,8 @@ pub(crate) async fn remove(
         // The account has a password, which was just verified, so no passkey is the only way to sign in.
         Removal::Unknown | Removal::OnlyWayToSignIn => return Err(Error::not_found().into()),
     };
-    Ok((
-        StatusCode::NO_CONTENT,
-        replacement_cookie(&session, &sid, &context),
-    ))
+    let cookie = replacement_cookie(&session, &sid, &context);
+    Ok((StatusCode::NO_CONTENT, cookie))
 }
 
 fn read_name(body: &JsonBody) -> Result<PasskeyName, Error> {

@@ -165,9 +165,8 @@ fn read_new(body: &JsonBody<LARGE_LIMIT>) -> Result<NewPost, Error> {
     let mut fields = body.fields()?;
     let title = fields.required("title", PostTitle::parse);
     let body = fields.optional("body", PostBody::parse).unwrap_or_default();
-    let status = fields
-        .optional("status", str::parse::<Status>)
-        .unwrap_or_default();
+    let status = fields.optional("status", str::parse::<Status>);
+    let status = status.unwrap_or_default();
     fields.finish(title.map(|title| NewPost { title, body, status }))
 }
 

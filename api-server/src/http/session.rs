@@ -205,10 +205,8 @@ pub(crate) async fn remove_password(
     Context(context): Context,
 ) -> Result<impl IntoResponse, ApiError> {
     let sid = password_changes::remove_password(&identity, &session, &context).await?;
-    Ok((
-        StatusCode::NO_CONTENT,
-        cookies::replacement_cookie(&session, &sid, &context),
-    ))
+    let cookie = cookies::replacement_cookie(&session, &sid, &context);
+    Ok((StatusCode::NO_CONTENT, cookie))
 }
 
 fn read_sign_in(body: &JsonBody) -> Result<SignIn, Error> {

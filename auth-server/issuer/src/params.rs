@@ -76,10 +76,8 @@ impl Params {
                     Value::Array(values) => values,
                     value => vec![value],
                 };
-                let values = values
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .filter(|value| !value.is_empty());
+                let values = values.iter();
+                let values = values.filter_map(Value::as_str).filter(|value| !value.is_empty());
                 pairs.extend(values.map(|value| (name.clone(), value.to_owned())));
             }
         }

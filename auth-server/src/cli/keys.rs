@@ -155,9 +155,8 @@ fn describe_verifier(verifier: &KnownVerifier) -> String {
     let kids = verifier.kids.join(" ");
     let (name, agent, seen_at) = (&verifier.name, &verifier.user_agent, verifier.seen_at);
     let dropped = verifier.dropped.iter();
-    let dropped: String = dropped
-        .map(|key| format!("  dropped {} {}", key.kid, key.at))
-        .collect();
+    let dropped = dropped.map(|key| format!("  dropped {} {}", key.kid, key.at));
+    let dropped: String = dropped.collect();
     match verifier.kind {
         Kind::Api => format!("api  {name}  reported {seen_at}  has {kids}{dropped}"),
         Kind::Client => format!(

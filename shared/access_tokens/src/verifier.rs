@@ -135,10 +135,8 @@ impl<K: PublicKeys> Verifier<K> {
         let key = self.verify_signature(&header, kid, message, signature).await?;
         let payload = decode_segment(payload)?;
         let claims: Claims<'_> = parse_object(&payload)?;
-        ensure(
-            claims.iss.required_text("iss")? == self.issuer,
-            "its iss is another issuer",
-        )?;
+        let is_of_issuer = claims.iss.required_text("iss")? == self.issuer;
+        ensure(is_of_issuer, "its iss is another issuer")?;
         let is_for_us = claims.aud.is_only_audience(&self.audience);
         ensure(is_for_us, "its aud is not this API alone")?;
         let sub = claims.sub.required_id("sub")?;
@@ -188,23 +186,17 @@ impl<K: PublicKeys> Verifier<K> {
         message: &str,
         signature: &str,
     ) -> Result<Arc<DecodingKey>, Error> {
-        ensure(
-            header.alg.required_text("alg")? == "RS256",
-            "its alg is not RS256",
-        )?;
-        ensure(
-            is_access_token(header.typ.required_text("typ")?),
-            "its typ is not at+jwt",
-        )?;
+        let is_rs256 = header.alg.required_text("alg")? == "RS256";
+        ensure(is_rs256, "its alg is not RS256")?;
+        let is_typed = is_access_token(header.typ.required_text("typ")?);
+        ensure(is_typed, "its typ is not at+jwt")?;
         ensure(!header.crit.is_present(), "its header has crit")?;
         ensure(!header.b64.is_present(), "its header has b64")?;
         let key = self.keys.key(kid).await.map_err(Error::NoKeys)?;
         let key = key.ok_or_else(|| Error::Invalid("the issuer has no key with its kid".to_owned()))?;
         let verified = crypto::verify(signature, message.as_bytes(), &key, Algorithm::RS256);
-        ensure(
-            verified.map_err(|_| Error::malformed())?,
-            "its signature is wrong",
-        )?;
+        let is_signed = verified.map_err(|_| Error::malformed())?;
+        ensure(is_signed, "its signature is wrong")?;
         Ok(key)
     }
 
@@ -243,10 +235,8 @@ impl Token {
         ensure(is_recent, "it was issued over 600 s ago")?;
         let latest = now.after(MAX_SKEW);
         ensure(self.issued_at <= latest, "its iat is in the future")?;
-        ensure(
-            self.valid_from.is_none_or(|from| from <= latest),
-            "its nbf is in the future",
-        )
+        let is_valid = self.valid_from.is_none_or(|from| from <= latest);
+        ensure(is_valid, "its nbf is in the future")
     }
 }
 

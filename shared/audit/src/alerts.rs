@@ -69,10 +69,8 @@ impl AlertSubject<'_> {
     /// Returns the value of the column `subject`, by which duplicates are recognized.
     fn to_key(self) -> String {
         let user_id = self.user_id.map(|id| id.to_string()).unwrap_or_default();
-        let (client_id, detail) = (
-            self.client_id.unwrap_or_default(),
-            self.detail.unwrap_or_default(),
-        );
+        let client_id = self.client_id.unwrap_or_default();
+        let detail = self.detail.unwrap_or_default();
         format!("{user_id}/{client_id}/{detail}")
     }
 }

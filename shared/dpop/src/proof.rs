@@ -87,10 +87,8 @@ pub fn verify(request: ProvenRequest<'_>, now: Timestamp) -> Result<Proof, Error
 /// Checks the header and returns its key.
 fn read_header(header: &Value) -> Result<ProofKey, Error> {
     let text = |name: &str| header[name].as_str().unwrap_or_default();
-    ensure(
-        text("typ").eq_ignore_ascii_case("dpop+jwt"),
-        "its typ is not dpop+jwt",
-    )?;
+    let is_typed = text("typ").eq_ignore_ascii_case("dpop+jwt");
+    ensure(is_typed, "its typ is not dpop+jwt")?;
     ensure(header.get("crit").is_none(), "its header has crit")?;
     ensure(header.get("b64").is_none(), "its header has b64")?;
     ProofKey::read(text("alg"), &header["jwk"])
@@ -99,10 +97,8 @@ fn read_header(header: &Value) -> Result<ProofKey, Error> {
 impl Claims {
     /// Checks the claims. Returns the time of `iat`.
     fn check(&self, request: &ProvenRequest<'_>, now: Timestamp) -> Result<Timestamp, Error> {
-        ensure(
-            (1..=MAX_JTI_LENGTH).contains(&self.jti.len()),
-            "its jti must have 1 to 256 bytes",
-        )?;
+        let has_length = (1..=MAX_JTI_LENGTH).contains(&self.jti.len());
+        ensure(has_length, "its jti must have 1 to 256 bytes")?;
         ensure(self.htm == request.method, "its htm is another method")?;
         ensure(is_same_target(&self.htu, request.url), "its htu is another URL")?;
         let since_epoch = Duration::try_from_secs_f64(self.iat).ok();

@@ -32,9 +32,8 @@ fn with_normal_escapes(path: &str) -> String {
     while let Some((before, after)) = rest.split_once('%') {
         normal.push_str(before);
         rest = after;
-        let byte = after
-            .get(..2)
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        let byte = after.get(..2);
+        let byte = byte.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         match byte.map(char::from) {
             Some(c) if c.is_ascii_alphanumeric() || "-._~".contains(c) => normal.push(c),
             Some(_) => normal.push_str(&format!("%{}", after[..2].to_ascii_uppercase())),

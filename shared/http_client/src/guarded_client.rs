@@ -98,9 +98,8 @@ impl GuardedClient {
     /// read. Fails if there is no response.
     pub async fn post_form(&self, url: &ForeignUrl, form: String) -> Result<StatusCode, FetchError> {
         let request = self.client.post(url.url().clone());
-        let request = request
-            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
-            .body(form);
+        let request = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let request = request.body(form);
         within_time_limit(send(request))
             .await
             .map(|response| response.status())
@@ -115,10 +114,8 @@ impl GuardedClient {
         let request = self.client.get(url.url().clone());
         let response = send(request.header(ACCEPT, media_types.join(", "))).await?;
         if response.status() != StatusCode::OK {
-            return Err(FetchError::new(
-                "its server answered with another status than 200",
-                response.status().to_string(),
-            ));
+            let reason = "its server answered with another status than 200";
+            return Err(FetchError::new(reason, response.status().to_string()));
         }
         let headers = response.headers();
         if !has_media_type(headers, media_types) {
@@ -136,10 +133,8 @@ impl GuardedClient {
             false => max_age(headers),
         };
         let body = read_body(response, limit).await.map_err(|detail| {
-            FetchError::new(
-                format!("the response is longer than {limit} bytes, or incomplete"),
-                detail,
-            )
+            let reason = format!("the response is longer than {limit} bytes, or incomplete");
+            FetchError::new(reason, detail)
         })?;
         Ok(Document { body, max_age })
     }
@@ -158,10 +153,8 @@ impl FetchError {
 /// Fails if a call takes longer than [`TIMEOUT`].
 async fn within_time_limit<T>(call: impl Future<Output = Result<T, FetchError>>) -> Result<T, FetchError> {
     tokio::time::timeout(TIMEOUT, call).await.unwrap_or_else(|_| {
-        Err(FetchError::new(
-            format!("its server did not answer within {} s", TIMEOUT.as_secs()),
-            "timed out",
-        ))
+        let reason = format!("its server did not answer within {} s", TIMEOUT.as_secs());
+        Err(FetchError::new(reason, "timed out"))
     })
 }
 
@@ -179,12 +172,8 @@ async fn send(request: RequestBuilder) -> Result<Response, FetchError> {
 /// Returns whether the media type of a response, without its parameters, is one of these.
 fn has_media_type(headers: &HeaderMap, accepted: &[&str]) -> bool {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let media_type = value
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
+    let media_type = value.unwrap_or_default();
+    let media_type = media_type.split(';').next().unwrap_or_default().trim();
     accepted
         .iter()
         .any(|accepted| media_type.eq_ignore_ascii_case(accepted))

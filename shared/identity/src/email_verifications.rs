@@ -244,10 +244,8 @@ async fn mail_link(
     link: Link,
     context: &RequestContext,
 ) -> Result<(), db::Error> {
-    let (purpose, lifetime) = (
-        Purpose::EmailVerification,
-        identity.link_lifetimes.email_verification,
-    );
+    let purpose = Purpose::EmailVerification;
+    let lifetime = identity.link_lifetimes.email_verification;
     let token = mailed_tokens::create(tx, purpose, Some(user_id), email, lifetime, context.now).await?;
     let mails = &identity.mails;
     mails

@@ -89,10 +89,8 @@ pub async fn confirm(
     let pending = pending.ok_or(Error::NotEnabled)?;
     let verification = async {
         let step = totp::matching_step(key, user.id, &pending, otp.expose(), context.now)?;
-        Ok((
-            step.ok_or(credential_check::Error::WrongCode)?,
-            VerifiedFactors::One,
-        ))
+        let step = step.ok_or(credential_check::Error::WrongCode)?;
+        Ok((step, VerifiedFactors::One))
     };
     let step = credential_check::count_attempt(identity, user, context, verification).await?;
 

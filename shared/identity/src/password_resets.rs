@@ -49,10 +49,8 @@ pub async fn request(
     }
     let user = users::find_enabled_by_email(&identity.db, email).await?;
     let lifetime = identity.link_lifetimes.password_reset;
-    let (user_id, to) = (
-        user.as_ref().map(|user| user.id),
-        user.as_ref().map(|user| user.email.as_str()),
-    );
+    let user_id = user.as_ref().map(|user| user.id);
+    let to = user.as_ref().map(|user| user.email.as_str());
     let event = match user_id {
         Some(_) => Event::success(EventName::PasswordResetRequest),
         None => Event::failure(EventName::PasswordResetRequest),

@@ -162,9 +162,8 @@ impl Passwords {
             Ok(_) => COUNTERS.time(Timing::HashingWait, began.elapsed()),
             Err(_) => COUNTERS.count(Figure::RefusedHashes, 1),
         }
-        let permit = permit
-            .map_err(|_| Error::Overloaded)?
-            .map_err(|closed| Error::Failed(closed.to_string()))?;
+        let permit = permit.map_err(|_| Error::Overloaded)?;
+        let permit = permit.map_err(|closed| Error::Failed(closed.to_string()))?;
         let (sender, result) = oneshot::channel();
         let work = move |memory: &mut Vec<Block>| {
             // A canceled request receives nothing.

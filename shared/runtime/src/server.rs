@@ -103,10 +103,8 @@ pub async fn run<F>(
         .await
         .is_err()
     {
-        tracing::warn!(
-            "aborting the requests that did not finish within {} s",
-            DRAIN_TIMEOUT.as_secs()
-        );
+        let seconds = DRAIN_TIMEOUT.as_secs();
+        tracing::warn!("aborting the requests that did not finish within {seconds} s");
     }
 }
 

@@ -31,10 +31,8 @@ pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) 
 /// Names the media type of the bodies that `PATCH` accepts, in a response to `OPTIONS` at a path that
 /// supports `PATCH`, and to a `PATCH` with another media type.
 pub(crate) fn name_patch_type(response: &mut Response, method: &Method) {
-    let allow = response
-        .headers()
-        .get(header::ALLOW)
-        .and_then(|value| value.to_str().ok());
+    let allow = response.headers();
+    let allow = allow.get(header::ALLOW).and_then(|value| value.to_str().ok());
     let supports_patch = allow.is_some_and(|methods| methods.split(", ").any(|name| name == Method::PATCH));
     let is_refused = *method == Method::PATCH && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE;
     if is_refused || (*method == Method::OPTIONS && supports_patch) {
@@ -48,9 +46,7 @@ pub(crate) fn name_patch_type(response: &mut Response, method: &Method) {
 fn allow_with_options(headers: &HeaderMap) -> Option<HeaderValue> {
     let named = headers.get(header::ALLOW)?.to_str().ok()?;
     let methods = named.split(',').map(str::trim);
-    let methods: Vec<&str> = methods
-        .filter(|name| !name.is_empty())
-        .chain(["OPTIONS"])
-        .collect();
+    let methods = methods.filter(|name| !name.is_empty());
+    let methods: Vec<&str> = methods.chain(["OPTIONS"]).collect();
     HeaderValue::try_from(methods.join(", ")).ok()
 }

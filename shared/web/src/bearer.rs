@@ -63,10 +63,8 @@ pub fn insufficient_scope(scope: &str) -> Error {
 
 /// 403: the route requires a user, and the subject of the access token is a client.
 pub fn user_required() -> Error {
-    Error::new(
-        Code::Forbidden,
-        "This call needs a user, and the access token was issued to a client on its own behalf.",
-    )
+    let message = "This call needs a user, and the access token was issued to a client on its own behalf.";
+    Error::new(Code::Forbidden, message)
 }
 
 /// 400: the request has several access tokens, or repeats a parameter (RFC 6750 §2, §3.1).

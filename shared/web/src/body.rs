@@ -103,17 +103,14 @@ impl<const MAX: usize> Default for JsonBody<MAX> {
 impl<const MAX: usize> ReadBody for JsonBody<MAX> {
     async fn read(head: &Parts, body: Body) -> Result<Self, Error> {
         if media_type(&head.headers).as_deref() != Some("application/json") {
-            return Err(Error::new(
-                Code::UnsupportedMediaType,
-                "Send the body as JSON, with Content-Type: application/json.",
-            ));
+            let message = "Send the body as JSON, with Content-Type: application/json.";
+            return Err(Error::new(Code::UnsupportedMediaType, message));
         }
         if head.headers.contains_key(header::CONTENT_ENCODING) {
-            return Err(Error::new(
-                Code::UnsupportedMediaType,
-                "Send the body without a Content-Encoding.",
-            )
-            .header(header::ACCEPT_ENCODING, "identity"));
+            let message = "Send the body without a Content-Encoding.";
+            return Err(
+                Error::new(Code::UnsupportedMediaType, message).header(header::ACCEPT_ENCODING, "identity")
+            );
         }
         read(head, body, MAX).await.map(Self)
     }

@@ -13,11 +13,8 @@ pub(crate) struct Preferences<'a>(Vec<(&'a str, u16)>);
 impl<'a> Preferences<'a> {
     /// Parses the header. Several header lines count as one list, and malformed members are left out.
     pub(crate) fn read(headers: &'a HeaderMap, name: &HeaderName) -> Self {
-        let lines: Vec<&'a str> = headers
-            .get_all(name)
-            .iter()
-            .filter_map(|line| line.to_str().ok())
-            .collect();
+        let lines = headers.get_all(name);
+        let lines: Vec<&'a str> = lines.iter().filter_map(|line| line.to_str().ok()).collect();
         if lines.iter().map(|line| line.len()).sum::<usize>() > MAX_LENGTH {
             return Self(Vec::new());
         }
@@ -30,10 +27,8 @@ impl<'a> Preferences<'a> {
     /// media type before its range. If the header lists a name more than once, its highest weight counts.
     pub(crate) fn weight(&self, names: &[&str]) -> u16 {
         let listed = |name: &&str| {
-            let weights = self
-                .0
-                .iter()
-                .filter(|(found, _)| found.eq_ignore_ascii_case(name));
+            let weights = self.0.iter();
+            let weights = weights.filter(|(found, _)| found.eq_ignore_ascii_case(name));
             weights.map(|(_, weight)| *weight).max()
         };
         names.iter().find_map(listed).unwrap_or(0)

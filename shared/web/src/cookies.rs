@@ -81,9 +81,8 @@ fn removals_of_sid(headers: &HeaderMap) -> Vec<HeaderValue> {
 /// browser keeps the cookie until it closes. `extra` holds further attributes, such as `; HttpOnly`. Returns
 /// an empty value if an argument contains a control character.
 pub fn set(name: &str, value: &str, max_age: Option<Duration>, extra: &str) -> HeaderValue {
-    let age = max_age
-        .map(|age| format!("; Max-Age={}", age.as_secs()))
-        .unwrap_or_default();
+    let age = max_age.map(|age| format!("; Max-Age={}", age.as_secs()));
+    let age = age.unwrap_or_default();
     HeaderValue::from_str(&format!("{name}={value}; Path=/; SameSite=Lax{age}{extra}"))
         .unwrap_or(HeaderValue::from_static(""))
 }

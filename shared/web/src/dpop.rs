@@ -107,9 +107,8 @@ fn error_response(error: ::dpop::Error) -> Error {
 
 /// Returns a challenge of the scheme `DPoP` with the accepted algorithms (RFC 9449 §7.1).
 fn challenge(error: Option<&str>) -> String {
-    let error = error
-        .map(|error| format!(r#"error="{error}", "#))
-        .unwrap_or_default();
+    let error = error.map(|error| format!(r#"error="{error}", "#));
+    let error = error.unwrap_or_default();
     format!(r#"DPoP {error}algs="{}""#, ALGORITHMS.join(" "))
 }
 

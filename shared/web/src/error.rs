@@ -102,10 +102,8 @@ impl Error {
     /// Creates a 500 and logs its cause, which the response does not contain.
     pub fn internal(cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(error = %cause, "internal error");
-        Self::new(
-            Code::InternalError,
-            "The server failed to handle the request. Report the correlation id to the operator.",
-        )
+        let message = "The server failed to handle the request. Report the correlation id to the operator.";
+        Self::new(Code::InternalError, message)
     }
 
     /// Creates a 503 and logs its cause, which the response does not contain.
@@ -116,11 +114,8 @@ impl Error {
 
     /// Creates a 503 whose cause is in the log already.
     pub fn dependency_unavailable() -> Self {
-        Self::new(
-            Code::DependencyUnavailable,
-            "A part of the service does not answer. Try again in a moment.",
-        )
-        .retry_after(Duration::from_secs(1))
+        let message = "A part of the service does not answer. Try again in a moment.";
+        Self::new(Code::DependencyUnavailable, message).retry_after(Duration::from_secs(1))
     }
 
     /// Creates a 507 and logs its cause, which the response does not contain. It has no `Retry-After`,

@@ -31,10 +31,8 @@ impl IfMatch {
     /// as one list.
     pub fn check(headers: &HeaderMap, etag: &str) -> Self {
         // A line that is not visible ASCII counts as a malformed tag.
-        let lines = headers
-            .get_all(header::IF_MATCH)
-            .iter()
-            .map(|line| line.to_str().unwrap_or("?"));
+        let lines = headers.get_all(header::IF_MATCH);
+        let lines = lines.iter().map(|line| line.to_str().unwrap_or("?"));
         let text = lines.collect::<Vec<_>>().join(",");
         match text.trim() {
             "" => Self::Missing,

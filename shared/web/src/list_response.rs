@@ -52,11 +52,8 @@ where
         items: page.items,
         links,
     };
-    (
-        AppendHeaders(header.map(|value| (header::LINK, value))),
-        json_response(&envelope, CAPACITY),
-    )
-        .into_response()
+    let links = AppendHeaders(header.map(|value| (header::LINK, value)));
+    (links, json_response(&envelope, CAPACITY)).into_response()
 }
 
 impl Links {

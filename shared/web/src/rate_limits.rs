@@ -139,10 +139,8 @@ fn settle_address(limiter: &RateLimiter, extensions: &Extensions) -> Result<(), 
 /// from which it came. Fails with 429 if the client is over its limit.
 pub fn by_client(limiter: &RateLimiter, extensions: &Extensions, client_id: &str) -> Result<(), Error> {
     settle_address(limiter, extensions)?;
-    apply(
-        limiter.by_client(client_id, request_context(extensions)?.now),
-        extensions,
-    )
+    let decision = limiter.by_client(client_id, request_context(extensions)?.now);
+    apply(decision, extensions)
 }
 
 /// Counts the request under its principal, and adds the `RateLimit` headers to its response. The principal is

@@ -143,10 +143,8 @@ fn complete_response(mut response: Response, response_context: &ResponseContext)
     if let Ok(id) = HeaderValue::from_str(trace_id) {
         headers.insert("x-correlation-id", id);
     }
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
+    let value = HeaderValue::from_static("nosniff");
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, value);
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));

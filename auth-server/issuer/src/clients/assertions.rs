@@ -133,9 +133,8 @@ pub async fn authenticate_by_assertion(
         .check(recipient, presented.client_id, now)
         .map_err(AssertionError::Invalid)?;
     let client = clients.find(&assertion.claims.sub, now).await?;
-    let client = client
-        .filter(|client| client.disabled_at.is_none())
-        .ok_or(NO_KEY)?;
+    let client = client.filter(|client| client.disabled_at.is_none());
+    let client = client.ok_or(NO_KEY)?;
     let algorithm = assertion.algorithm().ok_or(NO_KEY)?;
     let is_signed_by = |jwks: &Value| assertion.is_signed_by(jwks, algorithm);
     let is_authentic = match &client.jwks_uri {
@@ -194,29 +193,19 @@ impl<'a> Assertion<'a> {
         let claims = &self.claims;
         ensure(self.header.crit.is_none(), "its header has crit")?;
         ensure(claims.iss == claims.sub, "its iss and its sub differ")?;
-        ensure(
-            client_id.is_none_or(|id| id == claims.sub),
-            "its sub is not the client_id of the request",
-        )?;
+        let is_of_client = client_id.is_none_or(|id| id == claims.sub);
+        ensure(is_of_client, "its sub is not the client_id of the request")?;
         claims.aud.check(recipient)?;
-        ensure(
-            (1..=MAX_JTI_LENGTH).contains(&claims.jti.len()),
-            "its jti must have 1 to 256 bytes",
-        )?;
+        let has_length = (1..=MAX_JTI_LENGTH).contains(&claims.jti.len());
+        ensure(has_length, "its jti must have 1 to 256 bytes")?;
         let (expires_at, latest) = (self.expires_at(), now.after(MAX_SKEW).seconds());
         ensure(expires_at > now, "it has expired")?;
-        ensure(
-            expires_at <= now.after(MAX_LIFETIME + MAX_SKEW),
-            "its exp is over an hour ahead",
-        )?;
-        ensure(
-            claims.iat.is_none_or(|at| at <= latest),
-            "its iat is in the future",
-        )?;
-        ensure(
-            claims.nbf.is_none_or(|at| at <= latest),
-            "its nbf is in the future",
-        )
+        let is_short = expires_at <= now.after(MAX_LIFETIME + MAX_SKEW);
+        ensure(is_short, "its exp is over an hour ahead")?;
+        let is_issued = claims.iat.is_none_or(|at| at <= latest);
+        ensure(is_issued, "its iat is in the future")?;
+        let is_valid = claims.nbf.is_none_or(|at| at <= latest);
+        ensure(is_valid, "its nbf is in the future")
     }
 
     fn expires_at(&self) -> Timestamp {

@@ -71,23 +71,17 @@ pub(super) fn check_members(client: &Client, issuer: &str) -> Result<(), Registr
         return flaw("scope", "the scope must name at least one scope");
     }
     if client.default_scope.is_empty() || !client.scope.covers(client.default_scope) {
-        return flaw(
-            "default_scope",
-            "the default scope must be a non-empty part of the scope",
-        );
+        let reason = "the default scope must be a non-empty part of the scope";
+        return flaw("default_scope", reason);
     }
     check_keys(client)?;
     if client.device_authorization && !matches!(client.kind, ClientType::Native | ClientType::Web) {
-        return flaw(
-            "device_authorization",
-            "only a client of the type native or web uses the device authorization grant",
-        );
+        let reason = "only a client of the type native or web uses the device authorization grant";
+        return flaw("device_authorization", reason);
     }
     if client.refresh_retry_window > MAX_RETRY_WINDOW {
-        return flaw(
-            "refresh_retry_window",
-            "the refresh retry window must be at most 60 s",
-        );
+        let reason = "the refresh retry window must be at most 60 s";
+        return flaw("refresh_retry_window", reason);
     }
     if client.kind == ClientType::Service {
         return check_service(client);
@@ -139,10 +133,8 @@ fn check_uris(uris: &[String], kind: ClientType) -> Result<(), String> {
 /// only from pages of the same site.
 fn check_refresh_cookie(client: &Client, issuer: &str) -> Result<(), RegistrationFlaw> {
     if client.kind != ClientType::Spa {
-        return Err(RegistrationFlaw::of(
-            "refresh_cookie",
-            "only a client of the type spa has its refresh token in a cookie",
-        ));
+        let reason = "only a client of the type spa has its refresh token in a cookie";
+        return Err(RegistrationFlaw::of("refresh_cookie", reason));
     }
     let other_site = |uri: &&String| !same_site::is_same_site(uri, issuer);
     match client.redirect_uris.iter().find(other_site) {
@@ -173,10 +165,8 @@ fn check_service(client: &Client) -> Result<(), RegistrationFlaw> {
     let flaw = |member, reason: &str| Err(RegistrationFlaw::of(member, reason));
     let flaw_of_several = |reason: &str| Err(RegistrationFlaw::without_member(reason));
     if !client.redirect_uris.is_empty() {
-        return flaw(
-            "redirect_uris",
-            "a service has no redirect URI, because it does not sign users in",
-        );
+        let reason = "a service has no redirect URI, because it does not sign users in";
+        return flaw("redirect_uris", reason);
     }
     if !client.post_logout_redirect_uris.is_empty() || client.backchannel_logout_uri.is_some() {
         return flaw_of_several("a service has no URI for logouts, because it does not sign users in");
@@ -185,10 +175,8 @@ fn check_service(client: &Client) -> Result<(), RegistrationFlaw> {
         .iter()
         .any(|name| client.scope.contains(name))
     {
-        return flaw(
-            "scope",
-            "a service cannot have the scopes openid, profile and email, which are about users",
-        );
+        let reason = "a service cannot have the scopes openid, profile and email, which are about users";
+        return flaw("scope", reason);
     }
     if client.refresh_cookie || !client.refresh_retry_window.is_zero() {
         return flaw_of_several(
@@ -202,10 +190,8 @@ fn check_service(client: &Client) -> Result<(), RegistrationFlaw> {
         );
     }
     if client.scope.contains("admin") {
-        return flaw(
-            "scope",
-            "a service cannot have the scope admin, which is for administrators only",
-        );
+        let reason = "a service cannot have the scope admin, which is for administrators only";
+        return flaw("scope", reason);
     }
     Ok(())
 }

@@ -36,11 +36,8 @@ impl UserCode {
     /// the text is no code.
     pub fn parse(text: &str) -> Option<Self> {
         let typed = Some(text).filter(|text| text.len() <= MAX_TYPED)?;
-        let letters: String = typed
-            .chars()
-            .filter(|char| char.is_alphanumeric())
-            .map(|char| char.to_ascii_uppercase())
-            .collect();
+        let letters = typed.chars().filter(|char| char.is_alphanumeric());
+        let letters: String = letters.map(|char| char.to_ascii_uppercase()).collect();
         let is_code = letters.len() == LENGTH && letters.bytes().all(|letter| ALPHABET.contains(&letter));
         is_code.then_some(Self(letters))
     }

@@ -96,10 +96,8 @@ impl Grants {
             return Err(reject("invalid_target", ONE_RESOURCE));
         }
         if !request.dpop_jkt.as_deref().is_none_or(dpop::is_thumbprint) {
-            return Err(reject(
-                "invalid_request",
-                "dpop_jkt must be a SHA-256 thumbprint in base64url",
-            ));
+            let reason = "dpop_jkt must be a SHA-256 thumbprint in base64url";
+            return Err(reject("invalid_request", reason));
         }
         let interaction = Interaction::read(request.prompt.as_deref(), request.max_age.as_deref());
         let interaction = interaction.map_err(|flaw| reject("invalid_request", flaw))?;

@@ -48,10 +48,8 @@ const CHANGED_AT_ONCE: i64 = 500;
 /// so that it is no user's id. It does not change, and nobody without `key` can tell to which user it
 /// belongs.
 pub fn pseudonym(key: &SealingKey, user_id: i64) -> i64 {
-    let tag = hmac::sign(
-        &key.mac_key("pseudonym of a deleted account"),
-        &user_id.to_be_bytes(),
-    );
+    let key = key.mac_key("pseudonym of a deleted account");
+    let tag = hmac::sign(&key, &user_id.to_be_bytes());
     let number = tag
         .as_ref()
         .iter()

@@ -49,10 +49,8 @@ async fn verify_code(
     if let Ok(false) = is_right {
         let failures = store.attempt_failed(&counts, now).await?;
         if failures.first() == Some(&limit) {
-            report_loss(
-                EventName::MfaLock,
-                announce_code_lock(identity, stored, context).await,
-            );
+            let announced = announce_code_lock(identity, stored, context).await;
+            report_loss(EventName::MfaLock, announced);
         }
     } else {
         store.attempt_canceled(&counts, now).await?;

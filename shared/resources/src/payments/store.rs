@@ -45,10 +45,8 @@ pub async fn create(
 ) -> Result<PaymentId, Error> {
     let Allowance { authority, quota } = allowance;
     let id = PaymentId::new(now);
-    let (description, metadata) = (
-        new.description.as_ref().map(Description::as_str),
-        new.metadata.to_string(),
-    );
+    let description = new.description.as_ref().map(Description::as_str);
+    let metadata = new.metadata.to_string();
     let most = quota.before(size_of_row(&[description.unwrap_or_default(), &metadata]));
     let on = target.on();
     let insert = on.choose(INSERT_SQLITE, INSERT_POSTGRES);

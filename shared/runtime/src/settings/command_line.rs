@@ -88,12 +88,8 @@ fn report(error: &clap::Error) -> u8 {
 /// Describes an error of the command line on one line.
 fn message(error: &clap::Error) -> String {
     let text = message_without_value(error).unwrap_or_else(|| error.render().to_string());
-    let message = text
-        .split("\n\n")
-        .next()
-        .unwrap_or(&text)
-        .replace("\n  ", " ")
-        .replace('\n', " ");
+    let message = text.split("\n\n").next();
+    let message = message.unwrap_or(&text).replace("\n  ", " ").replace('\n', " ");
     message.trim_start_matches("error: ").to_owned()
 }
 

@@ -65,10 +65,8 @@ impl RedisStore {
         operation: Operation,
         now: Timestamp,
     ) -> Result<(AttemptDecision, Vec<usize>), Unavailable> {
-        let keys: Vec<String> = counts
-            .iter()
-            .map(|count| self.key("attempts", &count.key))
-            .collect();
+        let keys = counts.iter();
+        let keys: Vec<String> = keys.map(|count| self.key("attempts", &count.key)).collect();
         let mut retry_guard = None;
         for _ in 0..MAX_TRIES {
             let stored: Vec<Option<String>> = self.redis.query(&Cmd::mget(&keys)).await?;

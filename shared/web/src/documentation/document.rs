@@ -129,10 +129,7 @@ fn components(collected: Option<Components>, urls: &Urls) -> Components {
     let mut components = collected.unwrap_or_default();
     let scopes =
         |names: &[&'static str]| Scopes::from_iter(names.iter().map(|name| (*name, scope::in_words(name))));
-    let (authorize, token) = (
-        format!("{}/authorize", urls.issuer),
-        format!("{}/token", urls.issuer),
-    );
+    let [authorize, token] = ["authorize", "token"].map(|path| format!("{}/{path}", urls.issuer));
     let code = AuthorizationCode::with_refresh_url(&authorize, &token, scopes(&scope::ALL), &token);
     let service = ClientCredentials::new(&token, scopes(scope::OF_API));
     let sid = ApiKeyValue::with_description(cookies::SID, "The session cookie that signing in sets.");
