@@ -23,7 +23,7 @@ sql! {
     FIND_USED = "SELECT family_id, client_id, user_id FROM authorization_codes
                  WHERE code_hash = $1 AND client_id = $2 AND redirect_uri = $3 AND code_challenge = $4
                    AND (dpop_jkt IS NULL OR dpop_jkt = $5) AND used_at IS NOT NULL";
-    PRUNE = delete_expired!("authorization_codes", "code_hash");
+    PRUNE = delete_expired!("authorization_codes");
 }
 
 /// The time for which a code is kept after its expiry, to recognize a replay.

@@ -52,7 +52,7 @@ sql! {
              WHERE id = $1 AND user_id IS NOT NULL AND used_at IS NULL AND expires_at > $2
                AND client_epoch = (SELECT epoch FROM clients WHERE clients.id = client_id)
              RETURNING id, client_id, client_epoch, scope, user_id, user_epoch, consent_id, auth_time, amr";
-    PRUNE = delete_expired!("device_requests", "id");
+    PRUNE = delete_expired!("device_requests");
 }
 
 /// The time in which a user can decide and the client can get its tokens.

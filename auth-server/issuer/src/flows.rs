@@ -19,7 +19,7 @@ use storage::{delete_expired, execute, fetch_optional, sql};
 sql! {
     FINISH = "INSERT INTO finished_flows (id, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     FIND_FINISHED = "SELECT expires_at FROM finished_flows WHERE id = $1";
-    PRUNE = delete_expired!("finished_flows", "id");
+    PRUNE = delete_expired!("finished_flows");
 }
 
 /// The time that a user has to sign in and consent.

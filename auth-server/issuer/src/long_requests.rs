@@ -13,7 +13,7 @@ use storage::{delete_expired, execute, fetch_optional, sql};
 sql! {
     INSERT = "INSERT INTO long_requests (reference_hash, sealed, expires_at) VALUES ($1, $2, $3)";
     FIND = "SELECT sealed FROM long_requests WHERE reference_hash = $1 AND expires_at > $2";
-    PRUNE = delete_expired!("long_requests", "reference_hash");
+    PRUNE = delete_expired!("long_requests");
 }
 
 /// The longest sealed request that travels itself, in bytes.

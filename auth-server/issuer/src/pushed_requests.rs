@@ -13,7 +13,7 @@ sql! {
     FIND = "SELECT params FROM pushed_requests
             WHERE request_uri_hash = $1 AND client_id = $2 AND expires_at > $3
               AND NOT EXISTS (SELECT 1 FROM authorization_codes WHERE request_uri_hash = $1)";
-    PRUNE = delete_expired!("pushed_requests", "request_uri_hash");
+    PRUNE = delete_expired!("pushed_requests");
 }
 
 /// The form of a `request_uri` (RFC 9126 §2.2), before the random part.

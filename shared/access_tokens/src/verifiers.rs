@@ -21,7 +21,7 @@ sql! {
     LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at FROM verifiers
             WHERE seen_at > $1 ORDER BY seen_at DESC LIMIT $2";
     FIND_SURPLUS = "SELECT seen_at FROM verifiers ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
-    PRUNE = delete_expired!("verifiers", "kind, name, user_agent", "seen_at");
+    PRUNE = delete_expired!("verifiers", "seen_at");
 }
 
 /// The beginning of the `User-Agent` of the API, which the issuer knows by its reports.

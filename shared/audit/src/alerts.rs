@@ -22,7 +22,7 @@ sql! {
         SET user_id = $2, subject = CAST(CAST($2 AS BIGINT) AS TEXT)
                                     || substr(subject, length(CAST(CAST($1 AS BIGINT) AS TEXT)) + 1)
         WHERE user_id = $1";
-    PRUNE = delete_expired!("alerts", "id", "at");
+    PRUNE = delete_expired!("alerts", "at");
 }
 
 /// Duplicate alerts are suppressed within fixed 15-minute windows, counted from 1970 UTC.

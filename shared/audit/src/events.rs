@@ -45,7 +45,7 @@ sql! {
     // Waits for a transaction that deletes the account, which otherwise might not see the new event. Other
     // changes of users do not conflict with this lock.
     INSERT_POSTGRES = insert!(" FOR KEY SHARE");
-    PRUNE = delete_expired!("security_events", "id", "at");
+    PRUNE = delete_expired!("security_events", "at");
 }
 
 /// An event to record, built from [`success`](Event::success) or [`failure`](Event::failure).

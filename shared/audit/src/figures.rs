@@ -19,7 +19,7 @@ use storage::db::{Db, Error, Value};
 use storage::{delete_expired, fetch_all, fetch_all_with, sql};
 
 sql! {
-    PRUNE = delete_expired!("figures", "at", "at");
+    PRUNE = delete_expired!("figures", "at");
 }
 
 /// The time for which the rows are kept: a day longer than the longest window.

@@ -28,7 +28,7 @@ sql! {
                          WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL AND token_hash <> $3";
     DELETE_UNUSED = "DELETE FROM mailed_tokens WHERE user_id = $1 AND used_at IS NULL";
     DELETE_ALL = "DELETE FROM mailed_tokens WHERE user_id = $1";
-    PRUNE = delete_expired!("mailed_tokens", "token_hash");
+    PRUNE = delete_expired!("mailed_tokens");
 }
 
 /// The action that a token authorizes.

@@ -67,7 +67,7 @@ sql! {
         "SELECT ", columns!(), ", last_used_at, idle_expires_at, expires_at
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
-    PRUNE = delete_expired!("refresh_families", "id");
+    PRUNE = delete_expired!("refresh_families");
 }
 
 /// The epochs in which a family began. It ends with the first of them to end.

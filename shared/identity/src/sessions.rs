@@ -38,7 +38,7 @@ sql! {
     UPDATE_LAST_SEEN = "UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $2";
     LOCK_SQLITE, LOCK_POSTGRES = "SELECT id FROM sessions WHERE id = $1 AND expires_at > $2 AND created_at = $3";
     FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
-    PRUNE = delete_expired!("sessions", "id");
+    PRUNE = delete_expired!("sessions");
 }
 
 /// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a

@@ -19,7 +19,7 @@ sql! {
             ON CONFLICT (kind, subject) DO NOTHING";
     HAS_REVOKED_MANY = "SELECT EXISTS (SELECT 1 FROM revocations WHERE client_id = $1 AND expires_at > $2
                                        LIMIT 1 OFFSET $3)";
-    PRUNE = delete_expired!("revocations", "id");
+    PRUNE = delete_expired!("revocations");
 }
 
 /// The number of single tokens that a client may revoke within their lifetime before it ends whole families

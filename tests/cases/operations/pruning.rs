@@ -96,7 +96,7 @@ async fn fill(db: &Db) {
     execute!(db.writer(), "DELETE FROM housekeeping_leases").unwrap();
     let fill = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
                 WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
-                SELECT 'jti', 'expired-' || n, 1, 1 FROM numbers";
+                SELECT 'jti', 'expired-' || n, n, n FROM numbers";
     execute!(db.writer(), fill, ROWS).unwrap();
 }
 

@@ -18,7 +18,7 @@ use storage::{delete_expired, execute, sql};
 sql! {
     CLAIM = "INSERT INTO client_assertions (client_id, jti_hash, expires_at) VALUES ($1, $2, $3)
              ON CONFLICT (client_id, jti_hash) DO NOTHING";
-    PRUNE = delete_expired!("client_assertions", "client_id, jti_hash");
+    PRUNE = delete_expired!("client_assertions");
 }
 
 /// The value of `client_assertion_type` (RFC 7523 §2.2).

@@ -31,7 +31,7 @@ sql! {
     LIST = concat!(
         "SELECT ", columns!(), " FROM registration_tokens WHERE expires_at > $1 ORDER BY expires_at, id LIMIT 1000");
     DELETE = "DELETE FROM registration_tokens WHERE id = $1";
-    PRUNE = delete_expired!("registration_tokens", "id", "expires_at");
+    PRUNE = delete_expired!("registration_tokens", "expires_at");
 }
 
 /// The most clients that one token can register.

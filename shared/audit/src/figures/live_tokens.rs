@@ -22,7 +22,7 @@ sql! {
                     ORDER BY expires_at, kid
                     ON CONFLICT (expires_at, kid) DO UPDATE SET tokens = live_tokens.tokens + excluded.tokens";
     COUNT = "SELECT kid, CAST(SUM(tokens) AS BIGINT) FROM live_tokens WHERE expires_at > $1 GROUP BY kid";
-    PRUNE = delete_expired!("live_tokens", "expires_at, kid", "expires_at");
+    PRUNE = delete_expired!("live_tokens", "expires_at");
 }
 
 /// Tokens of one key that expire within the same minute.

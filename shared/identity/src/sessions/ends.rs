@@ -70,7 +70,7 @@ sql! {
                 SELECT CASE WHEN expires_at > $2 THEN 'unused' ELSE 'expired' END,
                        CASE WHEN expires_at > $2 THEN last_seen_at ELSE expires_at END
                 FROM sessions WHERE sid_hash = $1";
-    PRUNE = delete_expired!("ended_sessions", "sid_hash");
+    PRUNE = delete_expired!("ended_sessions");
     DELETE = "DELETE FROM sessions WHERE id = $1";
     DELETE_BY_SID = "DELETE FROM sessions WHERE sid_hash = $1 RETURNING id";
     OTHERS = "SELECT id FROM sessions WHERE user_id = $1 AND id <> $2

@@ -35,7 +35,7 @@ sql! {
     SAVE_POSTGRES = save!(" FOR SHARE", " FOR NO KEY UPDATE");
     DELETE_OF_USER = "DELETE FROM idempotency_keys
                       WHERE id IN (SELECT id FROM idempotency_keys WHERE user_id = $1 LIMIT $2)";
-    PRUNE = delete_expired!("idempotency_keys", "id");
+    PRUNE = delete_expired!("idempotency_keys");
 }
 
 /// Returns the unexpired receipt that is stored for a claim. Fails with [`Error::KeyReused`] if it is that of

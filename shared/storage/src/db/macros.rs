@@ -25,36 +25,38 @@ macro_rules! sql {
     };
 }
 
-/// `delete_expired!("table", "key")` is the text of a statement for [`Db::prune`](crate::db::Db::prune): it
-/// deletes up to `$2` rows of the table whose `expires_at` is at most `$1`, the oldest first. `key` is the
-/// primary key.
+/// `delete_expired!("table")` is the text of a statement for [`Db::prune`](crate::db::Db::prune): it deletes
+/// the oldest `$2` rows of the table whose `expires_at` is at most `$1`, and those that expired in the same
+/// microsecond as the last of them.
+///
+/// The condition is a range, because PostgreSQL may read a whole small table to find rows by a list of keys,
+/// and keep that plan when the table is large.
 ///
 /// The index for it is on the expression `expires_at + 0`, so that no other statement can use it. Most of them
 /// have the condition `expires_at > now`, and in a table of one or two rows PostgreSQL might plan to find the
 /// rows by it.
 ///
-/// `delete_expired!("table", "key", "time")` compares `time` in place of this expression: a column with an
-/// index.
+/// `delete_expired!("table", "time")` compares `time` in place of this expression: a column with an index.
 #[macro_export]
 macro_rules! delete_expired {
-    ($table:literal, $key:literal) => {
-        $crate::delete_expired!($table, $key, "expires_at + 0")
+    ($table:literal) => {
+        $crate::delete_expired!($table, "expires_at + 0")
     };
-    ($table:literal, $key:literal, $time:literal) => {
+    ($table:literal, $time:literal) => {
         concat!(
             "DELETE FROM ",
             $table,
-            " WHERE (",
-            $key,
-            ") IN (SELECT ",
-            $key,
+            " WHERE ",
+            $time,
+            " <= COALESCE((SELECT ",
+            $time,
             " FROM ",
             $table,
             " WHERE ",
             $time,
             " <= $1 ORDER BY ",
             $time,
-            " LIMIT $2)"
+            " LIMIT 1 OFFSET $2 - 1), $1)"
         )
     };
 }

@@ -28,7 +28,7 @@ async fn fill(world: &World, user: &User) {
     let drafts = "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at)
                   {numbers} SELECT $1, 'A draft', 'Its text', 'draft', 1, $3, $3 FROM numbers";
     let replies = "INSERT INTO idempotency_keys (id, user_id, fingerprint, receipt, expires_at)
-                   {numbers} SELECT {id}, $1, {id}, '{}', $3 FROM numbers";
+                   {numbers} SELECT {id}, $1, {id}, '{}', $3 - n FROM numbers";
     let events = "INSERT INTO security_events (at, name, outcome, user_id, address, network, trace_id)
                   {numbers} SELECT $3, 'authz_fail', 'failure', $1, '203.0.113.77', '203.0.113.77', 'x' FROM numbers";
     for insert in [drafts, replies, events] {

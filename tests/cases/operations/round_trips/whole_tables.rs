@@ -1,8 +1,9 @@
-//! No route reads a whole table on PostgreSQL, neither with the plans that it made while the tables were
-//! small nor with those for large ones.
+//! No route and no deletion of expired rows reads a whole table on PostgreSQL, neither with the plans that it
+//! made while the tables were small nor with those for large ones.
 
 use super::{Fixture, WARM_UP, accounts, issuer, resources};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, query_as, query_scalar, raw_sql};
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection, query, query_as, query_scalar, raw_sql};
+use storage::db::POSTGRES_READS_BY_INDEX;
 use tests::{Shape, eventually, on_shapes};
 
 /// The rows of a small table: as many as must change before PostgreSQL makes statistics of its own accord.
@@ -113,6 +114,9 @@ impl Tables {
         let url = fixture.world.database_url();
         let connection = PgConnection::connect(&url).await.unwrap();
         let mut tables = Self { fixture, connection };
+        for (setting, value) in POSTGRES_READS_BY_INDEX {
+            tables.run(format!("SET {setting} = {value}")).await;
+        }
         let names: Vec<String> = query_scalar("SELECT relname::TEXT FROM pg_stat_user_tables")
             .fetch_all(&mut tables.connection)
             .await
@@ -150,13 +154,24 @@ impl Tables {
         }
     }
 
-    /// Sends several requests of every route, so that several connections have plans.
-    async fn use_routes(&self) {
+    /// Sends several requests of every route, so that several connections have plans, and deletes what expired.
+    async fn use_statements(&mut self) {
         for route in [resources::ROUTES, accounts::ROUTES, issuer::ROUTES].concat() {
             for _ in 0..WARM_UP {
                 self.fixture.send(&route).await;
             }
         }
+        for (_, sql) in Self::deletions() {
+            let deleted = query(AssertSqlSafe(sql)).bind(0_i64).bind(500_i64);
+            let deleted = deleted.execute(&mut self.connection).await.unwrap();
+            assert_eq!(deleted.rows_affected(), 0);
+        }
+    }
+
+    /// Returns the statements that delete expired rows, with their names.
+    fn deletions() -> impl Iterator<Item = (String, String)> {
+        let statements = crate::operations::statements().into_iter();
+        statements.filter(|(name, _)| name.ends_with("::PRUNE"))
     }
 
     /// Stops the programs. Fails the test if they read as many rows of a table or entries of an index as a
@@ -192,23 +207,23 @@ impl Tables {
     }
 }
 
-async fn no_route_reads_a_whole_table_by_a_plan_for_small_tables(shape: Shape) {
+async fn no_statement_reads_a_whole_table_by_a_plan_for_small_tables(shape: Shape) {
     let mut tables = Tables::create(shape).await;
     tables.fill(1, FEW).await;
     tables.analyze().await;
-    tables.use_routes().await;
+    tables.use_statements().await;
     tables.fill(FEW + 1, MANY).await;
-    tables.use_routes().await;
+    tables.use_statements().await;
     tables.expect_few_reads().await;
 }
 
-async fn no_route_reads_a_whole_table_by_a_plan_for_large_tables(shape: Shape) {
+async fn no_statement_reads_a_whole_table_by_a_plan_for_large_tables(shape: Shape) {
     let mut tables = Tables::create(shape).await;
     tables.fill(1, MANY).await;
     tables.analyze().await;
-    tables.use_routes().await;
+    tables.use_statements().await;
     tables.expect_few_reads().await;
 }
 
-on_shapes!(no_route_reads_a_whole_table_by_a_plan_for_small_tables: postgres Postgres);
-on_shapes!(no_route_reads_a_whole_table_by_a_plan_for_large_tables: postgres Postgres);
+on_shapes!(no_statement_reads_a_whole_table_by_a_plan_for_small_tables: postgres Postgres);
+on_shapes!(no_statement_reads_a_whole_table_by_a_plan_for_large_tables: postgres Postgres);
