@@ -3,7 +3,7 @@
 use clap::Args;
 use foundation::byte_size::parse_byte_size;
 use foundation::duration::parse_duration;
-use foundation::urls::Urls;
+use foundation::urls::{Urls, parse_http_url};
 use std::net::SocketAddr;
 use std::time::Duration;
 use url::Url;
@@ -53,13 +53,5 @@ impl ApiSettings {
         let configured = self.jwks_url.as_ref().map(Url::as_str);
         let internal = configured.and_then(|url| url.strip_suffix(KEYS));
         format!("{}{METADATA}", internal.unwrap_or(&urls.issuer))
-    }
-}
-
-fn parse_http_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| error.to_string())?;
-    match url.scheme() {
-        "http" | "https" => Ok(url),
-        _ => Err("it must be an http or https URL".to_owned()),
     }
 }

@@ -23,13 +23,33 @@ pub fn origin_of(url: &Url) -> String {
 pub fn parse_origin(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     let is_bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-    let has_no_user = url.username().is_empty() && url.password().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !is_bare || !has_no_user {
+    if !is_http(&url) || !is_bare || has_user(&url) {
         return Err(
             "the URL must be an origin without path or query, such as https://id.example.org".to_owned(),
         );
     }
     Ok(url)
+}
+
+/// Parses an http or https URL without user name and password: a setting that is not secret is shown. The
+/// error is a message for the operator.
+pub fn parse_http_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if !is_http(&url) {
+        return Err("it must be an http or https URL".to_owned());
+    }
+    if has_user(&url) {
+        return Err("it must not contain a user name or a password".to_owned());
+    }
+    Ok(url)
+}
+
+fn is_http(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+fn has_user(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
 }
 
 #[cfg(test)]
@@ -47,6 +67,14 @@ mod tests {
             "https://u@a.b",
         ] {
             assert!(parse_origin(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn http_urls_have_no_user() {
+        assert!(parse_http_url("http://a.b:8080/c?d").is_ok());
+        for text in ["a.b", "ftp://a.b", "https://u@a.b/c", "https://:p@a.b/c"] {
+            assert!(parse_http_url(text).is_err(), "{text}");
         }
     }
 }

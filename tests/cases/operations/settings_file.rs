@@ -167,6 +167,10 @@ async fn errors_name_the_file_the_line_and_the_remedy(world: SharedWorld) {
             "`redis-url` in FILE, line 1: ",
         ),
         (
+            "captcha-script-url = \"https://:secret@captcha.example\"",
+            "`captcha-script-url` in FILE, line 1: it must not contain a user name or a password",
+        ),
+        (
             "log-format = \"xml\"",
             "`log-format` in FILE, line 1: invalid value 'xml'",
         ),

@@ -4,6 +4,7 @@ use crate::captcha::{Captcha, ServiceSettings};
 use crate::lockout::Throttles;
 use clap::Args;
 use foundation::settings::{InvalidSetting, read_secret};
+use foundation::urls::parse_http_url;
 use std::path::PathBuf;
 use url::Url;
 
@@ -23,7 +24,8 @@ pub struct SignInSettings {
 
     /// The `siteverify` URL of the captcha service; a captcha is required after repeated failures [default:
     /// no captcha].
-    #[arg(long, env = "LATCHKEY_CAPTCHA_VERIFY_URL", global = true, value_name = "URL")]
+    #[arg(long, env = "LATCHKEY_CAPTCHA_VERIFY_URL", global = true, value_name = "URL",
+          value_parser = parse_http_url)]
     pub captcha_verify_url: Option<Url>,
 
     /// The secret that authenticates this installation to the captcha service.
@@ -51,7 +53,8 @@ pub struct SignInSettings {
     pub captcha_site_key: Option<String>,
 
     /// The script of the captcha widget on the sign-in page [default: the page shows no widget].
-    #[arg(long, env = "LATCHKEY_CAPTCHA_SCRIPT_URL", global = true, value_name = "URL")]
+    #[arg(long, env = "LATCHKEY_CAPTCHA_SCRIPT_URL", global = true, value_name = "URL",
+          value_parser = parse_http_url)]
     pub captcha_script_url: Option<Url>,
 }
 
