@@ -64,15 +64,16 @@ pub(crate) fn load_or_generate_key(
     file: &str,
     data_dir: &Path,
 ) -> Result<SealingKey, InvalidSetting> {
-    let path = data_dir.join(file);
-    if configured.is_none() && !path.exists() {
-        match private_files::write(&path, &line(&SealingKey::generate().to_text()), Existing::Kept) {
-            // Another process started at the same time and wrote its key first: use that one.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            written => written.map_err(|error| InvalidSetting(format!("{}: {error}", path.display())))?,
-        }
+    if let Some(key) = find_key(configured, file, data_dir)? {
+        return Ok(key);
     }
-    load_key(configured, file, data_dir)
+    let (path, key) = (data_dir.join(file), SealingKey::generate());
+    match private_files::write(&path, &line(&key.to_text()), Existing::Kept) {
+        // Another process started at the same time and wrote its key first: use that one.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        written => written.map_err(|error| failed(&path, &error))?,
+    }
+    load_key(None, file, data_dir)
 }
 
 /// Returns the configured key, or else the key in `file` of `data_dir`, or `None` if that file is missing.
@@ -82,7 +83,9 @@ pub(crate) fn find_key(
     file: &str,
     data_dir: &Path,
 ) -> Result<Option<SealingKey>, InvalidSetting> {
-    match configured.is_some() || data_dir.join(file).exists() {
+    let path = data_dir.join(file);
+    let is_stored = || path.try_exists().map_err(|error| failed(&path, &error));
+    match configured.is_some() || is_stored()? {
         true => load_key(configured, file, data_dir).map(Some),
         false => Ok(None),
     }
@@ -99,9 +102,12 @@ pub(crate) fn load_key(
         return Ok(key);
     }
     let path = data_dir.join(file);
-    let failed = |error: &dyn std::fmt::Display| InvalidSetting(format!("{}: {error}", path.display()));
-    let text = std::fs::read_to_string(&path).map_err(|error| failed(&error))?;
-    text.parse().map_err(|error| failed(&error))
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
+    text.parse().map_err(|error| failed(&path, &error))
+}
+
+fn failed(path: &Path, error: &dyn std::fmt::Display) -> InvalidSetting {
+    InvalidSetting(format!("{}: {error}", path.display()))
 }
 
 /// Creates the administrator if it is missing, and the demo client and the demo app if they are missing and
@@ -232,4 +238,17 @@ fn demo_app(runtime: &Runtime) -> Registration {
 /// Returns the content of a file with one line.
 fn line(text: &str) -> Vec<u8> {
     format!("{text}\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No key is generated in place of one that may exist. Here the directory is a file, because root may
+    /// search every directory.
+    #[test]
+    fn a_key_that_cannot_be_looked_for_is_not_missing() {
+        let file = std::env::current_exe().unwrap();
+        assert!(find_key(None, MASTER_KEY, &file).is_err());
+    }
 }
