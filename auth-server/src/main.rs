@@ -24,18 +24,19 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match runtime::settings::parse(std::env::args_os(), check) {
+    match runtime::settings::parse(std::env::args_os(), |args| checked(args).map(drop)) {
         Ok(args) => startup::run(run(args)),
         Err(code) => ExitCode::from(code),
     }
 }
 
-/// Fails with the setting for which the server would not start.
-fn check(args: &Args) -> Result<(), InvalidSetting> {
+/// Returns the master keys. Fails with the setting for which the server would not start.
+fn checked(args: &Args) -> Result<MasterKeys, InvalidSetting> {
     args.issuer.check(&args.common)?;
     args.common.require_redis_in_production("auth-server")?;
-    master_keys(args)?;
-    args.common.account_key.required().map(drop)
+    let master_keys = master_keys(args)?;
+    args.common.account_key.required()?;
+    Ok(master_keys)
 }
 
 fn master_keys(args: &Args) -> Result<MasterKeys, InvalidSetting> {
@@ -53,8 +54,7 @@ async fn run(mut args: Args) -> Result<(), Error> {
         };
         return cli::run(command, &args.common, &args.issuer, keys).await;
     }
-    check(&args)?;
-    let master_keys = master_keys(&args)?;
+    let master_keys = checked(&args)?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let health = issuer.add_health_checks(runtime.health());
