@@ -133,7 +133,12 @@ async fn errors_name_the_file_the_line_and_the_remedy(world: SharedWorld) {
             "master_key = \"a secret\"",
             "unknown key `master_key` in FILE, line 1: did you mean `master-key`?",
         ),
+        (
+            "LATCHKEY_BASE_URL = \"https://example.org\"",
+            "unknown key `LATCHKEY_BASE_URL` in FILE, line 1: did you mean `base-url`?",
+        ),
         ("\n42 = 42", "unknown key `42` in FILE, line 2"),
+        ("\"4\\n2\" = 42", "unknown key `4\\n2` in FILE, line 1"),
         ("config = \"other.toml\"", "unknown key `config` in FILE, line 1"),
         ("dpop = \"on\"\n[api]", "unknown key `api` in FILE, line 2"),
         (
@@ -186,8 +191,21 @@ async fn errors_name_the_file_the_line_and_the_remedy(world: SharedWorld) {
         std::fs::write(&file, settings).unwrap();
         expect_refused(&world, path, &error.replace("FILE", path));
     }
+    for (content, error) in [
+        (vec![b'#'; 1024 * 1024 + 1], "the file is larger than 1 MiB"),
+        (b"dpop = \"\xff\"".to_vec(), "the file is not UTF-8"),
+    ] {
+        std::fs::write(&file, content).unwrap();
+        expect_refused(&world, path, &format!("CONFIG {path}: {error}"));
+    }
     std::fs::remove_file(&file).unwrap();
     expect_refused(&world, path, &format!("CONFIG {path}: No such file"));
+    std::fs::create_dir(&file).unwrap();
+    expect_refused(&world, path, &format!("CONFIG {path}: Is a directory"));
+    let empty = world.bash("LATCHKEY_CONFIG= api-server config check");
+    let stderr = String::from_utf8_lossy(&empty.stderr);
+    assert_eq!(empty.status.code(), Some(64), "{stderr}");
+    assert!(stderr.contains("a value is required for '--config"), "{stderr}");
 }
 
 /// Expects that the programs refuse the file with one line that contains this, and no secret.

@@ -6,6 +6,8 @@ use foundation::settings::InvalidSetting;
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::error::Error as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::Path;
 use toml_edit::{Document, Item, Key, Value};
@@ -49,6 +51,9 @@ pub const SETTINGS_OF_ONE_SERVICE: [&str; 34] = [
     "storage-quota",
 ];
 
+/// The largest file, in bytes.
+const MAX_FILE: u64 = 1024 * 1024;
+
 /// The similarity from which a key is proposed in place of an unknown one, as clap proposes flags.
 const SIMILAR: f64 = 0.7;
 
@@ -61,10 +66,10 @@ pub(super) struct Entry {
 }
 
 /// Reads the file and returns its entries by the names of the flags of `command`. Fails if the file cannot be
-/// read or is not TOML, if no program has a key, or if `command` refuses a value.
+/// read, is too large or is not TOML, if no program has a key, or if `command` refuses a value.
 pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Entry>, InvalidSetting> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| InvalidSetting(format!("CONFIG {}: {error}", path.display())))?;
+    let text = read_text(path);
+    let text = text.map_err(|error| InvalidSetting(format!("CONFIG {}: {error}", path.display())))?;
     let place = |line: usize| format!("{}, line {line}", path.display());
     let document = Document::parse(text.as_str()).map_err(|error| {
         // The whole error repeats the line, which may contain a password.
@@ -85,6 +90,7 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Ent
             None => {
                 let proposal = nearest(key, command).map(|name| format!(": did you mean `{name}`?"));
                 let proposal = proposal.unwrap_or_default();
+                let key = key.escape_debug();
                 return Err(InvalidSetting(format!(
                     "unknown key `{key}` in {place}{proposal}"
                 )));
@@ -92,6 +98,17 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Ent
         }
     }
     Ok(entries)
+}
+
+/// Reads the text of the file, which is UTF-8 and at most [`MAX_FILE`] long.
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?.take(MAX_FILE + 1);
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    match file.limit() {
+        0 => Err(io::Error::other("the file is larger than 1 MiB")),
+        _ => String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not UTF-8")),
+    }
 }
 
 /// Returns the settings that the file may contain, with their names.
@@ -154,8 +171,11 @@ fn check(arg: &Arg, name: &str, texts: Vec<String>) -> Result<Vec<String>, Strin
     }
 }
 
-/// Returns the name that is most similar to an unknown key, if one is similar.
+/// Returns the name that is most similar to an unknown key, if one is similar. The key may be the name of a
+/// variable.
 fn nearest<'a>(key: &str, command: &'a Command) -> Option<&'a str> {
+    let key = key.to_lowercase().replace('_', "-");
+    let key = key.strip_prefix("latchkey-").unwrap_or(&key);
     let names = settings(command)
         .map(|(name, _)| name)
         .chain(SETTINGS_OF_ONE_SERVICE);
