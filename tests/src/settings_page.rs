@@ -20,8 +20,8 @@ This page is generated from the command line definitions. Renew it with
 
 ## The settings file
 
-`--config` or `LATCHKEY_CONFIG` names a TOML file; no program looks for one elsewhere. Its keys are the names of the flags, with hyphens and
-without sections:
+`--config` or `LATCHKEY_CONFIG` names a TOML file; no program looks for one elsewhere. An empty `LATCHKEY_CONFIG` is an error; leave it
+unset. The keys of the file are the names of the flags, with hyphens and without sections:
 
 ```toml
 base-url = "https://id.example.org"
@@ -35,8 +35,9 @@ Numbers without a unit are numbers in TOML, and all other values are strings. `t
 are relative to the directory in which the program starts, as those of flags are. A setting and its `-file` form exclude each other, wherever
 the two are set.
 
-One file can serve `latchkey`, `auth-server` and `api-server`: each of the latter two ignores the settings that only the other one has. The
-API must not be able to read the master key, so give that as `master-key-file`, and let only the user of the issuer read this file.
+One file can serve `latchkey`, `auth-server` and `api-server`: each of the latter two ignores the settings that only the other one has. Every
+program that reads the file can read all its secrets. So give each secret by its `-file` setting. Only the user of the issuer may read the files
+of `master-key-file` and `master-key-previous-file`, not that of the API. A settings file that holds a secret itself must have mode 0600.
 
 An unknown key, or a value that the flag would not accept, keeps the program from starting, also if a flag or a variable overrides it. The
 error names the file, the line and, for an unknown key, the most similar setting.
@@ -48,9 +49,10 @@ latchkey config check --config /etc/latchkey.toml
 latchkey config show --config /etc/latchkey.toml
 ```
 
-`config check` ends with code 0 if the server would accept the settings, and otherwise with the same error. It reads the files that they name
-and connects to nothing. `config show` prints each setting, its value and the origin of the value: a flag, the environment, a line of the
-file, or the default. Secrets are redacted, and so are URLs that may contain a password.
+`config check` ends with code 0 if the settings are valid, and otherwise with the error of the server's start. It reads the files that they
+name, writes nothing and connects to nothing, so it does not notice a port in use, a directory that cannot be written or a database that does
+not answer. `config show` prints each setting, its value and the origin of the value: a flag, the environment, a line of the file, or the
+default. Secrets are redacted, and so are URLs that may contain a password.
 "#;
 
 /// The Markdown text of the page: a table of flags, variables, defaults and meanings for every program, the
