@@ -29,7 +29,7 @@ pub fn read_secret(
     let text = match (value, file) {
         (Some(_), Some(_)) => {
             return Err(InvalidSetting(format!(
-                "{name} and {name}_FILE are both set: set only one of them"
+                "{name} and {name}_FILE are both set: set only one of them; `config show` tells where"
             )));
         }
         (None, None) => return Ok(None),

@@ -208,6 +208,23 @@ async fn errors_name_the_file_the_line_and_the_remedy(world: SharedWorld) {
     assert!(stderr.contains("a value is required for '--config"), "{stderr}");
 }
 
+/// The precedence of flags is about the same setting only.
+async fn a_setting_and_its_file_form_exclude_each_other(world: SharedWorld) {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "redis-url-file = \"/run/secrets/redis-url\"\n").unwrap();
+    let arguments = ["config", "check", "--config", file.path().to_str().unwrap()];
+    let arguments = [&arguments[..], &["--redis-url", "redis://localhost"]].concat();
+    for output in [
+        world.run_without_settings(&arguments),
+        world.run_api_without_settings(&arguments),
+    ] {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{stderr}");
+        let error = "REDIS_URL and REDIS_URL_FILE are both set: set only one of them; `config show`";
+        assert!(stderr.contains(error), "{stderr}");
+    }
+}
+
 /// Expects that the programs refuse the file with one line that contains this, and no secret.
 fn expect_refused(world: &World, file: &str, error: &str) {
     let elsewhere = world.data_dir().with_file_name("elsewhere");
@@ -242,6 +259,7 @@ fn the_settings_of_one_service_are_known_to_all_programs() {
 on_every_shape!(
     flags_come_first_then_variables_then_the_file,
     errors_name_the_file_the_line_and_the_remedy,
+    a_setting_and_its_file_form_exclude_each_other,
     config_show_prints_no_secret,
     config_check_succeeds_if_the_server_would_start,
 );
