@@ -10,7 +10,7 @@ use foundation::random;
 use foundation::scope::Scope;
 use foundation::secret::{self, Secret};
 use identity::authentication_methods::SignIn;
-use identity::refresh_families::Epochs;
+use identity::refresh_families::{Epochs, StoredScope};
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
@@ -135,7 +135,7 @@ pub(crate) struct ClaimedRequest {
     pub(crate) client_id: String,
     #[sqlx(flatten)]
     pub(crate) epochs: Epochs,
-    #[sqlx(try_from = "String")]
+    #[sqlx(try_from = "StoredScope")]
     pub(crate) scope: Scope,
     pub(crate) user_id: i64,
     pub(crate) consent_id: String,

@@ -140,16 +140,6 @@ impl FromStr for Scope {
     }
 }
 
-/// Reads the column of a row. Names of which one is unknown, such as that of a newer version, become the empty
-/// scope.
-impl TryFrom<String> for Scope {
-    type Error = UnknownScope;
-
-    fn try_from(names: String) -> Result<Self, UnknownScope> {
-        Ok(names.parse().unwrap_or_default())
-    }
-}
-
 impl std::fmt::Display for Scope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut separator = "";

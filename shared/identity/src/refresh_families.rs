@@ -81,6 +81,18 @@ pub struct Epochs {
     pub client: i64,
 }
 
+/// The names of a scope in a column. Names of which one is unknown, such as that of a newer version, become
+/// the empty scope.
+#[derive(Debug, sqlx::Type)]
+#[sqlx(transparent)]
+pub struct StoredScope(String);
+
+impl From<StoredScope> for Scope {
+    fn from(stored: StoredScope) -> Self {
+        stored.0.parse().unwrap_or_default()
+    }
+}
+
 /// A stored family.
 #[derive(Clone, Debug, sqlx::FromRow)]
 pub struct Family {
@@ -102,7 +114,7 @@ pub struct Family {
     #[sqlx(flatten)]
     pub sign_in: SignIn,
     /// The granted scope.
-    #[sqlx(try_from = "String")]
+    #[sqlx(try_from = "StoredScope")]
     pub scope: Scope,
     /// The generation of the only valid refresh token.
     pub generation: i64,
@@ -159,8 +171,9 @@ struct CurrentRow {
     expires_at: Timestamp,
 }
 
-/// Inserts a new family, which is at generation 1. On PostgreSQL, the statement that claims a code inserts the
-/// family of the code itself.
+/// Inserts a new family. It begins at generation 1 and has the user's role: these two fields of `new` are not
+/// stored. A [scope with an unknown name](StoredScope) is stored as the empty one. On PostgreSQL, the
+/// statement that claims a code inserts the family of the code itself.
 pub async fn create(tx: &mut Tx, new: &Family, lifetimes: Lifetimes, now: Timestamp) -> Result<(), Error> {
     let (idle, absolute) = (now.after(lifetimes.idle), now.after(lifetimes.absolute));
     execute!(

@@ -6,7 +6,7 @@ use foundation::role::Role;
 use foundation::scope::Scope;
 use foundation::secret;
 use identity::authentication_methods::{AuthenticationMethods, SignIn};
-use identity::refresh_families::{self, Epochs, Family, Lifetimes};
+use identity::refresh_families::{self, Epochs, Family, Lifetimes, StoredScope};
 use std::collections::HashMap;
 use storage::db::{Array, BatchCall, Db, Engine, Error};
 use storage::{execute, fetch_all, fetch_optional, sql};
@@ -99,7 +99,7 @@ struct Row {
     session_id: i64,
     #[sqlx(flatten)]
     epochs: Epochs,
-    #[sqlx(try_from = "String")]
+    #[sqlx(try_from = "StoredScope")]
     scope: Scope,
     nonce: Option<String>,
     #[sqlx(try_from = "String")]
