@@ -235,8 +235,8 @@ impl Token {
         ensure(is_recent, "it was issued over 600 s ago")?;
         let latest = now.after(MAX_SKEW);
         ensure(self.issued_at <= latest, "its iat is in the future")?;
-        let is_valid = self.valid_from.is_none_or(|from| from <= latest);
-        ensure(is_valid, "its nbf is in the future")
+        let is_valid_by_now = self.valid_from.is_none_or(|from| from <= latest);
+        ensure(is_valid_by_now, "its nbf is in the future")
     }
 }
 

@@ -161,8 +161,8 @@ impl ClockCheck {
 
     /// Returns whether the clock, which agreed at the last measurement, was set so that it differs.
     fn was_set(&self) -> bool {
-        let differs = self.ahead_by_now();
-        let differs = differs.is_some_and(|ahead_by| agreement_at(ahead_by) == Agreement::None);
+        let ahead_by = self.ahead_by_now();
+        let differs = ahead_by.is_some_and(|ahead_by| agreement_at(ahead_by) == Agreement::None);
         differs && self.last.borrow().is_sufficient()
     }
 

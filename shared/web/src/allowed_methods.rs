@@ -31,8 +31,8 @@ pub(crate) fn answer_unmatched_method(response: &mut Response, method: &Method) 
 /// Names the media type of the bodies that `PATCH` accepts, in a response to `OPTIONS` at a path that
 /// supports `PATCH`, and to a `PATCH` with another media type.
 pub(crate) fn name_patch_type(response: &mut Response, method: &Method) {
-    let allow = response.headers();
-    let allow = allow.get(header::ALLOW).and_then(|value| value.to_str().ok());
+    let headers = response.headers();
+    let allow = headers.get(header::ALLOW).and_then(|value| value.to_str().ok());
     let supports_patch = allow.is_some_and(|methods| methods.split(", ").any(|name| name == Method::PATCH));
     let is_refused = *method == Method::PATCH && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE;
     if is_refused || (*method == Method::OPTIONS && supports_patch) {

@@ -200,12 +200,12 @@ impl<'a> Assertion<'a> {
         ensure(has_length, "its jti must have 1 to 256 bytes")?;
         let (expires_at, latest) = (self.expires_at(), now.after(MAX_SKEW).seconds());
         ensure(expires_at > now, "it has expired")?;
-        let is_short = expires_at <= now.after(MAX_LIFETIME + MAX_SKEW);
-        ensure(is_short, "its exp is over an hour ahead")?;
-        let is_issued = claims.iat.is_none_or(|at| at <= latest);
-        ensure(is_issued, "its iat is in the future")?;
-        let is_valid = claims.nbf.is_none_or(|at| at <= latest);
-        ensure(is_valid, "its nbf is in the future")
+        let ends_soon = expires_at <= now.after(MAX_LIFETIME + MAX_SKEW);
+        ensure(ends_soon, "its exp is over an hour ahead")?;
+        let is_issued_by_now = claims.iat.is_none_or(|at| at <= latest);
+        ensure(is_issued_by_now, "its iat is in the future")?;
+        let is_valid_by_now = claims.nbf.is_none_or(|at| at <= latest);
+        ensure(is_valid_by_now, "its nbf is in the future")
     }
 
     fn expires_at(&self) -> Timestamp {

@@ -147,8 +147,8 @@ impl KeySet {
     /// Builds the key set for `keys`. Reuses the active and the staged key if `self` holds them parsed, and
     /// parses them otherwise.
     fn successor(&self, keys: Vec<Key>, master_keys: &MasterKeys) -> Result<Self, Error> {
-        let may_sign = keys.iter();
-        let may_sign = may_sign.filter(|key| matches!(key.state, State::Active | State::Staged));
+        let published = keys.iter();
+        let may_sign = published.filter(|key| matches!(key.state, State::Active | State::Staged));
         let parsed: Result<_, Error> = may_sign
             .map(|key| match self.parsed(&key.kid) {
                 Some(parsed) => Ok(parsed),

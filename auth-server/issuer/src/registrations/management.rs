@@ -77,8 +77,8 @@ async fn lock(tx: &mut Tx, id: &str, token: &Secret, now: Timestamp) -> Result<C
 /// Returns the client if the token is its registration access token. The comparison takes the same time for
 /// an unknown client.
 fn admit(client: Option<Client>, token: &Secret, now: Timestamp) -> Result<Client, Error> {
-    let stored = client.as_ref();
-    let stored = stored.and_then(|client| client.registration_token_hash.as_deref());
+    let found = client.as_ref();
+    let stored = found.and_then(|client| client.registration_token_hash.as_deref());
     let is_equal = secret::equal(&token.hash(), stored.unwrap_or(&[0; 32]));
     let client = client.filter(|client| is_equal && !client.has_expired(now));
     let client = client.ok_or(Error::InvalidToken)?;

@@ -57,8 +57,8 @@ async fn run_next<C: BatchCall>(db: Db, waiting: Waiting<C>) {
         queue.take()
     };
     start_task(&db, &waiting, Span::none());
-    let rows = batch.iter();
-    let rows = rows.filter_map(|(call, _)| call.contended_row()).collect();
+    let calls = batch.iter();
+    let rows = calls.filter_map(|(call, _)| call.contended_row()).collect();
     let _busy = BusyRows {
         db: db.clone(),
         waiting,

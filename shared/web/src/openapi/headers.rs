@@ -46,7 +46,7 @@ pub(crate) fn reference(name: &str) -> RefOr<Header> {
 pub(crate) fn component(name: &str) -> Option<RefOr<Header>> {
     let mut header = Header::new(ObjectBuilder::new().schema_type(Type::String));
     header.description = Some(description(name)?.to_owned());
-    // Other responses that document a header may lack it.
+    // Every other header is absent from some of the responses that document it.
     let is_required = matches!(
         name,
         CORRELATION_ID | "Cache-Control" | "Content-Disposition" | "ETag" | "Location" | "Vary"
