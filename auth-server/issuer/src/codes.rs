@@ -1,7 +1,8 @@
 //! Authorization codes (RFC 6749 §4.1.2): hashed, short-lived, single use.
 
-pub(crate) mod exchange;
+mod exchange;
 
+pub(crate) use exchange::STATEMENTS as EXCHANGE_STATEMENTS;
 pub use exchange::{ExchangeError, ExchangedCode, exchange};
 
 use crate::pkce::CodeChallenge;

@@ -17,7 +17,7 @@ mod reseal;
 mod rotation;
 mod settings;
 mod signing;
-pub(crate) mod table;
+mod table;
 
 pub use change::{KeyChange, Outcome};
 pub use fetches::Fetches;
@@ -30,8 +30,8 @@ pub use reseal::{Resealed, reseal};
 pub use rotation::KeyRotation;
 pub use settings::SigningKeySettings;
 pub use signing::SigningKey;
-pub(crate) use table::MAX_ACCESS_TOKEN_LIFETIME;
 pub use table::{Key, State, all, in_state};
+pub(crate) use table::{MAX_ACCESS_TOKEN_LIFETIME, STATEMENTS as TABLE_STATEMENTS};
 
 use foundation::clock::Timestamp;
 use identity::administrators;

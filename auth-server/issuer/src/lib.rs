@@ -22,13 +22,13 @@ pub mod token_error;
 pub fn statements() -> Vec<(String, String)> {
     let constant = storage::named_statements([
         codes::STATEMENTS,
-        codes::exchange::STATEMENTS,
+        codes::EXCHANGE_STATEMENTS,
         clients::assertions::STATEMENTS,
         device_requests::STATEMENTS,
         flows::STATEMENTS,
         clients::documents::snapshots::STATEMENTS,
         keys::installation_secret::STATEMENTS,
-        keys::table::STATEMENTS,
+        keys::TABLE_STATEMENTS,
         long_requests::STATEMENTS,
         pushed_requests::STATEMENTS,
         registrations::initial_tokens::STATEMENTS,
