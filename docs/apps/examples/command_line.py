@@ -12,20 +12,22 @@ from authlib.integrations.requests_client import OAuth2Session
 
 issuer, api = os.environ["ISSUER"], os.environ["API"]
 metadata = requests.get(f"{issuer}/.well-known/oauth-authorization-server", timeout=10).json()
+if metadata["issuer"] != issuer:  # RFC 8414 §3.3.
+    sys.exit("The metadata are those of another issuer.")
 
 
 class Callback(BaseHTTPRequestHandler):
-    """The page of the redirect URI."""
-
     def do_GET(self):
         path, _, query = self.path.partition("?")
-        if path != "/callback":
+        parameters = dict(parse_qsl(query))
+        # Any page can send the browser here. Only the issuer's response to this request counts (RFC 9207 §2.4).
+        if path != "/callback" or (parameters.get("state"), parameters.get("iss")) != (state, issuer):
             return self.send_error(404)
         self.send_response(200)
         self.send_header("Content-Type", "text/plain")
         self.end_headers()
         self.wfile.write(b"You can close this page.\n")
-        self.server.parameters = dict(parse_qsl(query))
+        self.server.parameters = parameters
         self.server.shutdown()
 
     def log_message(self, *_):
@@ -49,8 +51,6 @@ webbrowser.open(url)
 server.serve_forever()
 
 response = server.parameters
-if (response.get("state"), response.get("iss")) != (state, metadata["issuer"]):
-    sys.exit("The response is not one of the issuer to this request.")
 if "code" not in response:
     sys.exit(f"{response.get('error')}: {response.get('error_description')}")
 session.fetch_token(code=response["code"], code_verifier=verifier)

@@ -7,6 +7,8 @@ const { ISSUER, API, PORT = "4001" } = process.env;
 const SCOPE = "posts:read";
 
 const metadata = await (await fetch(`${ISSUER}/.well-known/oauth-authorization-server`)).json();
+// RFC 8414 §3.3.
+if (metadata.issuer !== ISSUER) throw new Error("The metadata are those of another issuer.");
 // Fetches the keys when it needs them, and again when a token has a key that it does not know.
 const keys = createRemoteJWKSet(new URL(metadata.jwks_uri));
 const rules = { issuer: ISSUER, audience: API, typ: "at+jwt", algorithms: ["RS256"], requiredClaims: ["exp"] };

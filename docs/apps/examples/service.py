@@ -1,12 +1,15 @@
 """A service: gets an access token for itself, without a user, and reads the published posts."""
 
 import os
+import sys
 
 import requests
 from authlib.integrations.requests_client import OAuth2Session
 
 issuer, api = os.environ["ISSUER"], os.environ["API"]
 metadata = requests.get(f"{issuer}/.well-known/oauth-authorization-server", timeout=10).json()
+if metadata["issuer"] != issuer:  # RFC 8414 §3.3.
+    sys.exit("The metadata are those of another issuer.")
 
 # With the grant type, the session also renews the token of a program that runs for longer.
 session = OAuth2Session(

@@ -4,6 +4,10 @@
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use tests::{App, Chromium, Example, PASSWORD, SUBMIT, SharedWorld, World, free_port, on_one_shape};
+use url::Url;
+
+/// A header without effect.
+const NOTHING: (&str, &str) = ("accept", "*/*");
 
 /// Starts a program with its settings for this app.
 fn start(world: &World, file: &str, app: &App, port: &str) -> Example {
@@ -53,6 +57,13 @@ async fn a_command_line_app_signs_a_user_in(world: SharedWorld) {
         .register();
     let mut program = start(&world, "command_line.py", &app, "");
     let url = program.url("/authorize?").await;
+    let began = Url::parse(&url).unwrap();
+    let redirect_uri = began.query_pairs().find(|(name, _)| name == "redirect_uri");
+    for query in ["", "?code=a&state=b"] {
+        let callback = format!("{}{query}", redirect_uri.as_ref().unwrap().1);
+        let ignored = get(&callback, NOTHING).await;
+        assert_eq!(ignored.status(), 404, "{callback} ends the sign-in");
+    }
     world.browser().return_to_app(&url, &user).await;
     let printed = program.end().await;
     assert!(printed.contains(&user.email), "{printed}");
