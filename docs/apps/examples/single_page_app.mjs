@@ -21,7 +21,7 @@ const page = `<!doctype html>
 <button id="sign-in">Sign in</button>
 <button id="sign-out">Sign out</button>
 <script type="module">
-import { Latchkey } from "/latchkey-auth.js";
+import { Latchkey, LatchkeyError } from "/latchkey-auth.js";
 
 const latchkey = new Latchkey(${JSON.stringify(options)});
 const element = (id) => document.getElementById(id);
@@ -36,6 +36,7 @@ latchkey.addEventListener("signedout", () => show("You are signed out."));
 try {
   if ((await latchkey.start()) === "signed_in") {
     const me = await latchkey.fetch(${JSON.stringify(`${API}/me`)});
+    if (!me.ok) throw await LatchkeyError.from(me);
     show("You are signed in as " + (await me.json()).email + ".");
   } else {
     show("You are signed out.");

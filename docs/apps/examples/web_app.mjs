@@ -6,14 +6,14 @@ import * as client from "openid-client";
 
 const { ISSUER, API, CLIENT_ID, CLIENT_SECRET, PORT = "4000" } = process.env;
 const origin = `http://localhost:${PORT}`;
-// The library refuses an issuer without https, which only development has, unless it is told otherwise.
-const execute = ISSUER.startsWith("http:") ? [client.allowInsecureRequests] : [];
+// The library refuses plain http unless it is told otherwise. Only an issuer on this machine may have it.
+const execute = /^(localhost|127\.0\.0\.1|\[::1])$/.test(new URL(ISSUER).hostname) ? [client.allowInsecureRequests] : [];
 const authentication = client.ClientSecretBasic(CLIENT_SECRET);
 const config = await client.discovery(new URL(ISSUER), CLIENT_ID, undefined, authentication, { execute });
 // By the value of their cookie. An app of your own has them in a database, and deletes the old ones.
 const sessions = new Map();
 
-// Redirects the browser, which gets a new session. An https origin adds `Secure` to the cookie.
+// Redirects the browser, which gets a new session. With https, name the cookie `__Host-session` and add `Secure`.
 function redirect(location, session) {
   const id = randomUUID();
   sessions.set(id, session);
@@ -21,30 +21,34 @@ function redirect(location, session) {
 }
 
 async function signIn() {
-  const [verifier, state] = [client.randomPKCECodeVerifier(), client.randomState()];
+  const [verifier, state, nonce] = [client.randomPKCECodeVerifier(), client.randomState(), client.randomNonce()];
   const url = client.buildAuthorizationUrl(config, {
     redirect_uri: `${origin}/callback`,
     scope: "openid profile:read",
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     state,
+    nonce,
   });
-  return redirect(url.href, { checks: { pkceCodeVerifier: verifier, expectedState: state, idTokenExpected: true } });
+  return redirect(url.href, { checks: { pkceCodeVerifier: verifier, expectedState: state, expectedNonce: nonce } });
 }
 
 // Returns the status, the headers and the text of the response.
 async function answer(request) {
   const url = new URL(`${origin}${request.url}`);
-  const id = request.headers.cookie?.match(/\bsession=([^;]+)/)?.[1];
+  const id = request.headers.cookie?.match(/(?:^|; )session=([^;]+)/)?.[1];
   const { checks, tokens } = sessions.get(id) ?? {};
-  if (url.pathname === "/callback" && checks) {
+  if (url.pathname === "/callback") {
+    if (!checks) return [400, {}, "This sign-in was begun in another browser or tab. Open / again.\n"];
     sessions.delete(id);
     return redirect(origin, { tokens: await client.authorizationCodeGrant(config, url, checks) });
   }
   if (url.pathname !== "/") return [404, {}, "There is no such page.\n"];
-  // When the token has expired, the issuer returns the browser at once while the user is signed in there.
+  // While the user is signed in at the issuer, it returns the browser at once with new tokens.
   if (!tokens?.expiresIn()) return signIn();
-  const me = await client.fetchProtectedResource(config, tokens.access_token, new URL(`${API}/me`), "GET");
+  const me = await fetch(`${API}/me`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
+  if (me.status === 401) return signIn();
+  if (!me.ok) throw new Error(`The API answered with the status ${me.status}.`);
   return [200, {}, `You are signed in as ${(await me.json()).email}.\n`];
 }
 

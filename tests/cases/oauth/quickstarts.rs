@@ -3,7 +3,9 @@
 
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
-use tests::{App, Chromium, Example, PASSWORD, SUBMIT, SharedWorld, World, free_port, on_one_shape};
+use tests::{
+    App, Chromium, Example, PASSWORD, SUBMIT, SharedWorld, World, eventually, free_port, on_one_shape,
+};
 use url::Url;
 
 /// A header without effect.
@@ -78,20 +80,25 @@ async fn a_web_app_signs_a_user_in(world: SharedWorld) {
         .register();
     let mut server = start(&world, "web_app.mjs", &app, &port);
     let url = server.url("localhost").await;
-    let nothing = ("accept", "*/*");
-    let began = get(&url, nothing).await;
+    let began = get(&url, NOTHING).await;
     let mut browser = world.browser();
     let callback = browser
         .complete_flow(header(&began, "location"), &user, "allow")
         .await;
     let callback = callback.unwrap();
-    let elsewhere = get(callback.as_str(), nothing).await;
-    assert_eq!(elsewhere.status(), 404, "the response belongs to another browser");
+    let elsewhere = get(callback.as_str(), NOTHING).await;
+    assert_eq!(elsewhere.status(), 400, "the response belongs to another browser");
     let returned = get(callback.as_str(), ("cookie", cookie(&began))).await;
     assert_eq!(returned.status(), 303);
     let page = get(header(&returned, "location"), ("cookie", cookie(&returned))).await;
     let text = page.text().await.unwrap();
     assert_eq!(text, format!("You are signed in as {}.\n", user.email));
+    world.cli(&["clients", "disable", &app.id, "--json"], "");
+    eventually("the app kept a revoked token", async || {
+        let page = get(&url, ("cookie", cookie(&returned))).await;
+        page.status() == 303
+    })
+    .await;
 }
 
 async fn a_single_page_app_signs_a_user_in_in_chromium(world: SharedWorld) {
