@@ -3,7 +3,7 @@
 import { createServer } from "node:http";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 
-const { ISSUER, API, PORT = "4001" } = process.env;
+const { ISSUER, API, AUDIENCE = API, PORT = "4001" } = process.env;
 const SCOPE = "posts:read";
 
 const metadata = await (await fetch(`${ISSUER}/.well-known/oauth-authorization-server`)).json();
@@ -11,7 +11,7 @@ const metadata = await (await fetch(`${ISSUER}/.well-known/oauth-authorization-s
 if (metadata.issuer !== ISSUER) throw new Error("The metadata are those of another issuer.");
 // Fetches the keys when it needs them, and again when a token has a key that it does not know.
 const keys = createRemoteJWKSet(new URL(metadata.jwks_uri));
-const rules = { issuer: ISSUER, audience: API, typ: "at+jwt", algorithms: ["RS256"], requiredClaims: ["exp"] };
+const rules = { issuer: ISSUER, audience: AUDIENCE, typ: "at+jwt", algorithms: ["RS256"], requiredClaims: ["exp"] };
 
 // Returns the claims of an access token, or undefined if it is not valid. Fails if the keys cannot be fetched.
 async function verify(token) {
@@ -20,7 +20,7 @@ async function verify(token) {
     // A token with this claim also needs a proof of its key (DPoP), which this program does not check.
     return payload.cnf ? undefined : payload;
   } catch (error) {
-    if (/^ERR_(JWS|JWT|JOSE_ALG|JOSE_NOT|JWKS_NO)_/.test(error.code)) return undefined;
+    if (/^ERR_(JWS|JWT|JOSE_ALG|JOSE_NOT|JWKS_NO|JWKS_MULTIPLE)_/.test(error.code)) return undefined;
     throw error;
   }
 }

@@ -4,7 +4,8 @@
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use tests::{
-    App, Chromium, Example, PASSWORD, SUBMIT, SharedWorld, World, eventually, free_port, on_one_shape,
+    App, Chromium, Example, PASSWORD, SUBMIT, SharedWorld, TokenForger, World, eventually, free_port,
+    on_one_shape,
 };
 use url::Url;
 
@@ -147,17 +148,23 @@ async fn a_resource_server_accepts_tokens_of_the_issuer(world: SharedWorld) {
     let tokens = app.tokens(&user, "openid posts:read").await;
     let id_token = tokens.reply.json()["id_token"].as_str().unwrap().to_owned();
     let narrow = app.tokens(&user, "profile:read").await.access;
-    let forged = format!("{}A", tokens.access);
-    for (token, status, challenge) in [
-        ("", 401_u16, "Bearer"),
-        (forged.as_str(), 401, r#"Bearer error="invalid_token""#),
-        (id_token.as_str(), 401, r#"Bearer error="invalid_token""#),
-        (
-            narrow.as_str(),
-            403,
-            r#"Bearer error="insufficient_scope", scope="posts:read""#,
-        ),
-    ] {
+    let forger = TokenForger::new(&world, &user).await;
+    let invalid = [
+        format!("{}A", tokens.access),
+        id_token,
+        forger.with_header("kid", None),
+        forger.with_header("kid", json!("unknown")),
+        forger.with_claim("aud", json!("https://api.example.org")),
+        forger.with_claim("exp", json!(world.now().seconds() - 1)),
+    ];
+    let invalid = invalid.map(|token| (token, 401_u16, r#"Bearer error="invalid_token""#));
+    let narrow = (
+        narrow,
+        403,
+        r#"Bearer error="insufficient_scope", scope="posts:read""#,
+    );
+    let absent = (String::new(), 401, "Bearer");
+    for (token, status, challenge) in invalid.into_iter().chain([absent, narrow]) {
         let refused = get(&url, ("authorization", &format!("Bearer {token}"))).await;
         assert_eq!(refused.status(), status, "{token}");
         assert_eq!(header(&refused, "www-authenticate"), challenge);
