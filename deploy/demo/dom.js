@@ -16,8 +16,12 @@ export function el(tag, attributes = {}, ...children) {
 // Shows an error, its correlation id, and what to do next.
 export function errorNotice(error) {
   const { description = String(error), correlationId } = error;
-  const id = correlationId && [el("br"), `${words.correlationId} `, el("code", {}, correlationId)];
-  return el("p", { class: "error", role: "alert" }, description, ...(id || []), el("br"), wayOn(error));
+  return el("p", { class: "error", role: "alert" }, description, ...correlation(correlationId), el("br"), wayOn(error));
+}
+
+// Makes a line with a correlation id, if there is one, for the end of a paragraph.
+export function correlation(id) {
+  return id ? [el("br"), `${words.correlationId} `, el("code", {}, id)] : [];
 }
 
 function wayOn(error) {
@@ -27,7 +31,7 @@ function wayOn(error) {
   return el("a", { href: "/docs" }, words.reference);
 }
 
-// Runs what a button is for, once at a time. Shows its error at this place.
+// Runs the task of a button unless it is running, and shows its error in `place`.
 async function attempt(button, place, task) {
   if (button.ariaBusy === "true") return;
   button.ariaBusy = "true";

@@ -1,5 +1,5 @@
-// The change of a post. The entity tag of the version that the user read protects the changes of others.
-import { action, el, form } from "./dom.js";
+// The change of a post. `If-Match` with the tag that the user read prevents overwriting the changes of others.
+import { action, correlation, el, form } from "./dom.js";
 import { postFields, postOf } from "./post.js";
 import { words } from "./words.js";
 
@@ -24,7 +24,7 @@ export function editor(api, id, show) {
     show(await keepTag(response));
     place.replaceChildren(el("p", { class: "success", role: "status" }, words.saved(tag)));
   };
-  const read = action(words.loading, async () => {
+  const read = action(words.readAgain, async () => {
     const post = await keepTag(await api(path));
     show(post);
     const fields = form(postFields(prefix, post), { [`${prefix}-save`]: words.save }, save);
@@ -43,8 +43,8 @@ function conflict(other, elements, response) {
   return el(
     "div",
     {},
-    el("p", { class: "notice", role: "alert" }, words.conflict, el("br"), `${words.correlationId} `,
-      el("code", {}, response.headers.get("X-Correlation-Id"))),
+    el("p", { class: "notice", role: "alert" }, words.conflict,
+      ...correlation(response.headers.get("X-Correlation-Id"))),
     el("h3", {}, words.otherVersion),
     el("p", {}, el("strong", {}, other.title), " ", el("span", { class: "tag" }, other.status)),
     el("p", {}, other.body),

@@ -1,6 +1,6 @@
 // The session: sign-in, sign-out and the access token.
 import { SessionEndedError } from "./latchkey-auth.js";
-import { action, el, errorNotice } from "./dom.js";
+import { action, correlation, el, errorNotice } from "./dom.js";
 import { words } from "./words.js";
 
 // Makes the view without a user. `error` tells why there is none. If the sign-out failed, it can be repeated.
@@ -14,14 +14,14 @@ export function signedOutView(latchkey, error, signOutAgain) {
 }
 
 function reasonOf({ error, description, correlationId }) {
-  const id = correlationId ? [el("br"), `${words.correlationId} `, el("code", {}, correlationId)] : [];
-  return el("p", { class: "notice", role: "status", id: "ended" }, `${words.ended} (${error}): ${description}`, ...id);
+  const text = `${words.ended} (${error}): ${description}`;
+  return el("p", { class: "notice", role: "status", id: "ended" }, text, ...correlation(correlationId));
 }
 
 // Makes the view of the user.
 export function userView(api, signOut) {
   const email = el("bdi", { id: "user" });
-  const read = action(words.loading, async () => {
+  const read = action(words.readAgain, async () => {
     email.textContent = (await (await api("/me")).json()).email;
     read.button.hidden = true;
   });

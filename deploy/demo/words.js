@@ -1,6 +1,6 @@
 // All words that the demo says itself. Those of the server come with its responses.
 export const words = {
-  elsewhere: "This page belongs to another address of the same server:",
+  elsewhere: "The demo app runs only at the issuer's address. Open it there:",
   session: "Session",
   signIn: "Sign in",
   signOut: "Sign out",
@@ -16,7 +16,7 @@ export const words = {
   secondsLeft: (left, all) => `${left} of ${all} seconds`,
 
   more: "More",
-  loading: "Read again",
+  readAgain: "Load again",
 
   posts: "Posts",
   noPosts: "There are no posts yet. Write the first one.",
@@ -32,7 +32,7 @@ export const words = {
     "The post changed since you read it (412). Compare the other version with yours, change yours, and save again: " +
     "it then replaces the other one.",
   otherVersion: "The other version",
-  takeOver: "Take it over into mine",
+  takeOver: "Copy the other version into the form",
 
   comments: "Comments",
   noComments: "There are no comments yet.",
