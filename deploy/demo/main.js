@@ -25,7 +25,7 @@ async function start() {
   const api = apiOf(latchkey, issuer);
   const app = el("div");
   root.replaceChildren(app, calls.element);
-  // What a view began ends with it.
+  // Aborted when another view replaces this one.
   let view = new AbortController();
   const show = (make) => {
     view.abort();
@@ -33,7 +33,9 @@ async function start() {
     app.replaceChildren(...make(view.signal));
   };
   const showSignedOut = (error, again) => show(() => signedOutView(latchkey, error, again));
-  const signOut = () => latchkey.signOut().catch((error) => showSignedOut(error, signOut));
+  // Only the first of several attempts has the event `signedout`.
+  const signOut = () =>
+    latchkey.signOut().then(() => showSignedOut(latchkey.ended), (error) => showSignedOut(error, signOut));
   latchkey.addEventListener("signedout", ({ detail }) => showSignedOut(detail));
   latchkey.addEventListener("signedin", () =>
     show((signal) => [
@@ -43,7 +45,7 @@ async function start() {
       paymentsView(api, calls),
     ]));
   try {
-    if ((await latchkey.start()) === "signed_out") showSignedOut(latchkey.ended);
+    if ((await latchkey.start()) === "signed_out") showSignedOut();
   } catch (error) {
     showSignedOut(error);
   }

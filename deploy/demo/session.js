@@ -3,19 +3,19 @@ import { SessionEndedError } from "./latchkey-auth.js";
 import { action, correlation, el, errorNotice } from "./dom.js";
 import { words } from "./words.js";
 
-// Makes the view without a user. `error` tells why there is none. If the sign-out failed, it can be repeated.
+// Makes the view without a user. `error` tells why a session ended or a step failed. A failed sign-out can be repeated.
 export function signedOutView(latchkey, error, signOutAgain) {
   return [
     el("h2", {}, words.session),
-    error instanceof SessionEndedError ? reasonOf(error) : errorNotice(error),
+    error && !(error instanceof SessionEndedError) ? errorNotice(error) : reasonOf(error),
     action(words.signIn, () => latchkey.signIn(), { id: "sign-in", class: "" }).element,
     signOutAgain ? action(words.signOutAgain, signOutAgain, { id: "sign-out", class: "quiet" }).element : "",
   ];
 }
 
-function reasonOf({ error, description, correlationId }) {
-  const text = `${words.ended} (${error}): ${description}`;
-  return el("p", { class: "notice", role: "status", id: "ended" }, text, ...correlation(correlationId));
+function reasonOf(end) {
+  const text = end ? `${words.ended} (${end.error}): ${end.description}` : `${words.ended}.`;
+  return el("p", { class: "notice", role: "status", id: "ended" }, text, ...correlation(end?.correlationId));
 }
 
 // Makes the view of the user.

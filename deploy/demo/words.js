@@ -6,7 +6,7 @@ export const words = {
   signOut: "Sign out",
   signOutAgain: "Sign out again",
   signedInAs: "Signed in as",
-  ended: "Nobody is signed in",
+  ended: "You are not signed in",
 
   token: "Access token",
   tokenHint:

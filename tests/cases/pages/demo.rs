@@ -8,6 +8,15 @@ const LINKS_WITH_CODE: &str =
     "return [...document.links].map(link => link.href).filter(url => /[?&]code=/.test(url))";
 /// Returns the claims that the page shows.
 const CLAIMS: &str = "return JSON.parse(document.querySelector('#claims').textContent)";
+/// Loses the next revocation, as a broken connection does.
+const LOSE_REVOCATION: &str = "
+    const send = window.fetch;
+    window.fetch = request => {
+        if (!request.url.endsWith('/token/revoke')) return send(request);
+        window.fetch = send;
+        return Promise.reject(new TypeError('lost'));
+    };
+";
 
 /// A user of the demo app.
 struct Demo<'w> {
@@ -25,7 +34,7 @@ impl Demo<'_> {
     async fn sign_in(&self) {
         let chromium = &self.chromium;
         self.open().await;
-        chromium.expect("Nobody is signed in (invalid_grant)").await;
+        chromium.expect("You are not signed in.").await;
         chromium.submit(&[], "#sign-in", "id=\"password\"").await;
         let fields = [("#email", self.user.email.as_str()), ("#password", PASSWORD)];
         chromium.submit(&fields, SUBMIT, "\"jti\"").await;
@@ -120,6 +129,17 @@ impl Demo<'_> {
         .await;
     }
 
+    /// Signs out, which succeeds when the user repeats it.
+    async fn sign_out(&self) {
+        let chromium = &self.chromium;
+        chromium.run(LOSE_REVOCATION, &[]).await;
+        chromium.submit(&[], "#sign-out", "Sign out again").await;
+        let ended = "You are not signed in (signed_out)";
+        chromium.submit(&[], "#sign-out", ended).await;
+        let source = chromium.source().await;
+        assert!(!source.contains("Sign out again"), "{source}");
+    }
+
     /// Expects that the console has only these refused calls, each with its path and its status.
     async fn expect_refused(&self, calls: &[(&str, u16)]) {
         let console = self.chromium.console().await;
@@ -153,11 +173,9 @@ async fn the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out(world: Shared
     demo.open().await;
     demo.expect_user().await;
     demo.chromium.expect_no_trace(None, 200).await;
-    demo.chromium
-        .submit(&[], "#sign-out", "Nobody is signed in (signed_out)")
-        .await;
+    demo.sign_out().await;
     demo.open().await;
-    demo.chromium.expect("Nobody is signed in (invalid_grant)").await;
+    demo.chromium.expect("You are not signed in.").await;
     demo.expect_refused(&[("/token", 400)]).await;
     demo.chromium.expect_no_trace(None, 200).await;
 }
