@@ -24,7 +24,7 @@ export class Calls {
   #list = el("div", { id: "calls" });
   #lost;
 
-  element = el("div", {}, el("h2", {}, words.calls), el("p", { class: "hint" }, words.callsHint), this.#list);
+  element = el("div", {}, el("h2", {}, words.calls), el("p", { class: "hint" }, words.callsHint(MAX_CALLS)), this.#list);
 
   // The option `fetch` of Latchkey.
   async send(request) {
@@ -33,14 +33,14 @@ export class Calls {
       entry.end(words.noAnswer);
       throw error;
     });
-    const isLost = this.#lost !== undefined && request.headers.get("Idempotency-Key") === this.#lost.key;
+    const isLost = response.ok && request.headers.get("Idempotency-Key") === this.#lost?.key;
     entry.end(isLost ? `${response.status}, ${words.lost}` : response.status, response.headers, body);
     if (isLost) this.#lose(body);
     return response;
   }
 
-  // Loses the answer to the next request with this key, as a broken connection does: the server has done its work, and
-  // the page does not know. Resolves with the body of that answer, for the comparison.
+  // Loses the next successful answer to a request with this key, as a broken connection does: the server has done its
+  // work, and the page does not know. Resolves with the body of that answer, for the comparison.
   loseAnswer(key) {
     return new Promise((resolve) => { this.#lost = { key, resolve }; });
   }
@@ -78,7 +78,8 @@ async function answer(request) {
 
 function message(heading, headers, names, body) {
   const lines = names.filter((name) => headers.has(name)).map((name) => `${name}: ${header(name, headers.get(name))}`);
-  const text = [...lines, "", bodyWithoutSecrets(body, headers.get("Content-Type") ?? "").slice(0, MAX_BODY)];
+  const shown = bodyWithoutSecrets(body, headers.get("Content-Type") ?? "");
+  const text = [...lines, "", shown.slice(0, MAX_BODY), shown.length > MAX_BODY ? words.cut : ""];
   return [el("p", { class: "hint" }, heading), el("pre", {}, el("code", {}, text.join("\n").trim()))];
 }
 

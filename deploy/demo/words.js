@@ -55,10 +55,12 @@ export const words = {
   amounts: (captured, refunded) => `captured ${captured}, refunded ${refunded}`,
 
   calls: "Calls",
-  callsHint: "Every call of this page, the newest first. Tokens and other secrets are replaced by “…”.",
+  callsHint: (count) =>
+    `The last ${count} calls of this page, the newest first. Tokens and other secrets are replaced by “…”.`,
   waiting: "waiting",
   noAnswer: "no answer",
   lost: "lost on purpose",
+  cut: "The rest is not shown.",
   request: "Request",
   response: "Response",
 
