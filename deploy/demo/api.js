@@ -17,14 +17,20 @@ export function apiOf(latchkey, base) {
   };
 }
 
-// Gives an operation its idempotency key: the same one until it has succeeded, so that nothing happens twice if the
-// user repeats what failed.
-export function keyed(operation) {
-  let key = crypto.randomUUID();
-  return async (...parameters) => {
-    const result = await operation(key, ...parameters);
-    key = crypto.randomUUID();
-    return result;
+// Makes a function that posts JSON to this path with an idempotency key, and returns the answer. The key stays the same
+// until this body has succeeded, so that nothing happens twice if the user repeats what failed. Another body is another
+// operation, with a key of its own. `begin` gets the key before the call.
+export function poster(api, path) {
+  let key;
+  let pending;
+  return async (json, begin = () => {}) => {
+    const body = JSON.stringify(json);
+    if (body !== pending) [key, pending] = [crypto.randomUUID(), body];
+    begin(key);
+    const response = await api(path, { method: "POST", json, headers: { "Idempotency-Key": key } });
+    const made = await response.json();
+    if (body === pending) pending = undefined;
+    return made;
   };
 }
 

@@ -21,10 +21,11 @@ const SECRET_MEMBERS = ["access_token", "refresh_token", "id_token", "token"];
 const SECRET_FIELDS = [...SECRET_MEMBERS, "code", "code_verifier"];
 
 export class Calls {
+  #hint = el("p", { class: "hint" }, words.callsHint(MAX_CALLS));
   #list = el("div", { id: "calls" });
   #lost;
 
-  element = el("div", {}, el("h2", {}, words.calls), el("p", { class: "hint" }, words.callsHint(MAX_CALLS)), this.#list);
+  element = el("div", {}, el("h2", {}, words.calls), this.#hint, this.#list);
 
   // The option `fetch` of Latchkey.
   async send(request) {

@@ -1,16 +1,15 @@
 // The comments on a post.
-import { keyed, pagedList } from "./api.js";
+import { pagedList, poster } from "./api.js";
 import { el, field, form } from "./dom.js";
 import { words } from "./words.js";
 
 export function commentsView(api, postId) {
   const path = `/posts/${postId}/comments`;
   const list = pagedList(api, path, commentItem, { id: `comments-${postId}`, empty: words.noComments });
-  const create = keyed((key, json) => api(path, { method: "POST", json, headers: { "Idempotency-Key": key } }));
+  const create = poster(api, path);
   const text = field(`comment-${postId}`, words.comment, el("textarea", { name: "body", rows: 2, required: true }));
   const fields = form([text], { [`create-comment-${postId}`]: words.createComment }, async ({ body }) => {
-    const response = await create({ body: body.value });
-    list.prepend(await response.json());
+    list.prepend(await create({ body: body.value }));
     fields.reset();
   });
   return el("div", {}, fields, list.element);

@@ -1,5 +1,5 @@
 // Payments: each call that moves money has its idempotency key, and may be repeated.
-import { keyed, pagedList } from "./api.js";
+import { pagedList, poster } from "./api.js";
 import { action, el, field, form, select } from "./dom.js";
 import { words } from "./words.js";
 
@@ -8,14 +8,13 @@ export function paymentsView(api, calls) {
     id: "payments",
     empty: words.noPayments,
   });
-  const post = (key, json) => api("/payments", { method: "POST", json, headers: { "Idempotency-Key": key } });
-  const pay = keyed(async (key, json) => (await post(key, json)).json());
+  const pay = poster(api, "/payments");
   // latchkey-auth repeats a call with a key if no answer arrives, with the same key.
-  const payAndLose = keyed(async (key, json) => {
-    const lost = calls.loseAnswer(key);
-    const second = await (await post(key, json)).json();
+  const payAndLose = async (json) => {
+    let lost;
+    const second = await pay(json, (key) => { lost = calls.loseAnswer(key); });
     return [await lost, second];
-  });
+  };
   const place = el("div");
   const buttons = { pay: words.pay, "lose-answer": words.loseAnswer };
   const fields = form(paymentFields(), buttons, async (elements, button) => {
@@ -28,7 +27,8 @@ export function paymentsView(api, calls) {
   });
   // The answer to the creation of a payment has only its id and its status.
   const showNew = async ({ id }) => list.prepend(await (await api(`/payments/${id}`)).json());
-  return el("div", {}, el("h2", {}, words.payments), fields, place, list.element);
+  const hint = el("p", { class: "hint" }, words.paymentHint);
+  return el("div", {}, el("h2", {}, words.payments), hint, fields, place, list.element);
 }
 
 function paymentFields() {
@@ -51,9 +51,8 @@ function paymentItem(api, payment) {
   const status = el("span", { class: "tag" });
   const hint = el("span", { class: "hint" });
   const step = (name, label, path) => {
-    const send = keyed((key) =>
-      api(`/payments/${id}/${path}`, { method: "POST", json: {}, headers: { "Idempotency-Key": key } }));
-    return action(label, async () => show(await (await send()).json()), { id: `${name}-${id}` });
+    const send = poster(api, `/payments/${id}/${path}`);
+    return action(label, async () => show(await send({})), { id: `${name}-${id}` });
   };
   const capture = step("capture", words.capture, "captures");
   const refund = step("refund", words.refund, "refunds");

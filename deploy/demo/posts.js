@@ -1,5 +1,5 @@
 // Posts: the list with its pages, and new posts.
-import { keyed, pagedList } from "./api.js";
+import { pagedList, poster } from "./api.js";
 import { commentsView } from "./comments.js";
 import { details, el, form } from "./dom.js";
 import { editor } from "./editor.js";
@@ -10,11 +10,9 @@ import { words } from "./words.js";
 export function postsView(api, userId) {
   const itemOf = (post) => postItem(api, userId, post);
   const list = pagedList(api, "/posts", itemOf, { id: "posts", empty: words.noPosts });
-  const create = keyed((key, json) =>
-    api("/posts", { method: "POST", json, headers: { "Idempotency-Key": key } }));
+  const create = poster(api, "/posts");
   const fields = form(postFields("new-post"), { "create-post": words.createPost }, async (elements) => {
-    const response = await create(postOf(elements));
-    list.prepend(await response.json());
+    list.prepend(await create(postOf(elements)));
     fields.reset();
   });
   return el("div", {}, el("h2", {}, words.posts), fields, list.element);

@@ -41,6 +41,9 @@ export const words = {
   ofUser: (user) => `User ${user}`,
 
   payments: "Payments",
+  paymentHint:
+    "If no answer arrives, the payment may have been made all the same. Repeat it unchanged: it is made once. With " +
+    "another amount or currency it is a second payment.",
   noPayments: "There are no payments yet.",
   amount: "Amount in cents, or in the smallest unit of the currency",
   currency: "Currency",
