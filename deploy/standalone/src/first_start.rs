@@ -157,10 +157,11 @@ async fn disable_unchanged(
     created: &Registration,
     context: &RequestContext,
 ) -> Result<(), ClientError> {
-    // The first redirect URI is at the former base URL.
+    // The first redirect URI is at the former base URL, so only its path is compared.
     let is_unchanged = client.name == created.name
         && client.first_party
         && client.scope == created.scope
+        && first_path(&client.redirect_uris) == first_path(&created.redirect_uris)
         && client.redirect_uris.get(1..) == created.redirect_uris.get(1..);
     if client.disabled_at.is_some() || !is_unchanged {
         return Ok(());
@@ -172,6 +173,11 @@ async fn disable_unchanged(
         "the demo client is disabled, because this installation is not on loopback any more"
     );
     Ok(())
+}
+
+/// Returns the path of the first of these URIs, without the slash at its beginning.
+fn first_path(uris: &[String]) -> Option<&str> {
+    uris.first()?.splitn(4, '/').nth(3)
 }
 
 /// Creates an administrator unless there is one. If several processes do this at the same time, one of them

@@ -547,11 +547,21 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
     for path in ["/demo", "/demo/callback", "/demo/main.js"] {
         world.anyone().get(path).await.expect_error(404, "not_found");
     }
-    // The operator makes another client of it. Only the unchanged one is disabled.
-    world.cli(&["clients", "enable", "demo", "--json"], "");
-    world.cli(&["clients", "update", "demo", "--name", "Our own", "--json"], "");
+    // The operator makes other clients of them. Only unchanged ones are disabled.
+    let callback = "https://id.example.org/callback";
+    for (id, change) in [
+        ("demo", ["--name", "Our own"]),
+        ("demo-app", ["--redirect-uri", callback]),
+    ] {
+        world.cli(&["clients", "enable", id, "--json"], "");
+        let update = ["clients", "update", id, "--json"];
+        world.cli(&[&update[..], &change].concat(), "");
+    }
     let changed = restart_with(&mut world, Some("https://localhost")).await;
-    assert!(changed["disabled_at"].is_null(), "{changed}");
+    let app = world.cli(&["clients", "show", "demo-app", "--json"], "");
+    for client in [changed, app] {
+        assert!(client["disabled_at"].is_null(), "{client}");
+    }
 }
 
 async fn unusable_settings_exit_with_64(world: SharedWorld) {
