@@ -1,16 +1,12 @@
 //! The start-up banner.
 
-use crate::first_start::{ADMINISTRATOR, DEMO_CLIENT_ID, DEMO_PATH, InitialPassword};
+use crate::first_start::{ADMINISTRATOR, Bootstrapped, DEMO_CLIENT_ID, DEMO_PATH, InitialPassword};
 use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 
 /// Prints the URLs, the demo client and the demo app if there are such, the initial password of a new
 /// administrator and a first command to standard output.
-pub(crate) fn print(
-    urls: &Urls,
-    has_demo_client: bool,
-    password: Option<&InitialPassword>,
-) -> io::Result<()> {
+pub(crate) fn print(urls: &Urls, has_demo_client: bool, done: &Bootstrapped) -> io::Result<()> {
     let base = origin_of(&urls.base);
     let issuer = &urls.issuer;
     let mut out = io::stdout().lock();
@@ -27,9 +23,11 @@ pub(crate) fn print(
             out,
             "  demo client   client_id {DEMO_CLIENT_ID}, redirect_uri {base}{DEMO_PATH}"
         )?;
+    }
+    if done.has_demo_app {
         writeln!(out, "  demo app      {issuer}{DEMO_PATH}")?;
     }
-    match password {
+    match &done.password {
         Some(InitialPassword::Terminal(secret)) => {
             writeln!(
                 out,

@@ -42,7 +42,7 @@ struct Home {
     /// The place of the administrator's initial password, if this process created the administrator.
     password_place: Option<PasswordPlace>,
     /// Whether there is a demo app.
-    has_demo: bool,
+    has_demo_app: bool,
 }
 
 /// The page of the demo app, which its scripts fill.
@@ -52,6 +52,9 @@ struct DemoApp {
     /// The URL of the issuer.
     issuer: String,
 }
+
+/// The state of the routes: the page of the demo app, if there is one.
+type AppPage = Option<Arc<DemoApp>>;
 
 /// The parameters of an authorization response (RFC 6749 §4.1.2).
 #[derive(Default, Template)]
@@ -63,15 +66,16 @@ struct Callback {
     error_description: String,
 }
 
-/// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, and
-/// those of the demo client and the demo app if `issuer`, the URL of the issuer, is given. If `password_place`
-/// is given, the front page also shows the administrator's first steps.
+/// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, those
+/// of the demo client if there is one, and the demo app if `app_issuer`, the URL of its issuer, is given. If
+/// `password_place` is given, the front page also shows the administrator's first steps.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"
 )]
 pub(crate) fn routes(
-    issuer: Option<&str>,
+    has_demo_client: bool,
+    app_issuer: Option<&str>,
     allows_sign_ups: bool,
     password_place: Option<PasswordPlace>,
     brand: Arc<Brand>,
@@ -81,34 +85,32 @@ pub(crate) fn routes(
         allows_sign_ups,
         help: brand.help().map(str::to_owned),
         password_place,
-        has_demo: issuer.is_some(),
+        has_demo_app: app_issuer.is_some(),
     });
     let show = async move || {
         let title = text::of("home").with("service", &home.service);
         render(&title.plain(), &*home)
     };
     let routes = Router::new().route("/", get(show));
-    let routes = match issuer {
-        Some(issuer) => routes.merge(of_demo_clients(issuer.to_owned())),
-        None => routes,
+    let routes = match has_demo_client {
+        true => routes
+            .route(DEMO_PATH, get(app_or_response))
+            .route(DEMO_APP_CALLBACK, get(app))
+            .route("/demo/{file}", get(script)),
+        false => routes,
     };
-    routes.layer(from_fn_with_state(brand, present))
-}
-
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the demo pages are not part of the documented interface"
-)]
-fn of_demo_clients(issuer: String) -> Router {
-    Router::new()
-        .route(DEMO_PATH, get(app_or_response))
-        .route(DEMO_APP_CALLBACK, get(app))
-        .route("/demo/{file}", get(script))
-        .with_state(Arc::new(DemoApp { issuer }))
+    let app_page: AppPage = app_issuer.map(|issuer| {
+        Arc::new(DemoApp {
+            issuer: issuer.to_owned(),
+        })
+    });
+    routes
+        .layer(from_fn_with_state(brand, present))
+        .with_state(app_page)
 }
 
 /// `GET /demo`: the demo app, or the response to an authorization request of the demo client.
-async fn app_or_response(app_page: State<Arc<DemoApp>>, RawQuery(query): RawQuery) -> Response {
+async fn app_or_response(app_page: State<AppPage>, RawQuery(query): RawQuery) -> Response {
     let mut callback = Callback::default();
     for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         match name.as_ref() {
@@ -126,8 +128,11 @@ async fn app_or_response(app_page: State<Arc<DemoApp>>, RawQuery(query): RawQuer
 }
 
 /// `GET /demo/callback`: the demo app, which reads the response to its authorization request itself.
-async fn app(State(app): State<Arc<DemoApp>>) -> Response {
-    allow_requests(render(&text::of("demo-app").plain(), &*app))
+async fn app(State(page): State<AppPage>) -> Response {
+    match page {
+        Some(page) => allow_requests(render(&text::of("demo-app").plain(), &*page)),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }
 
 /// `GET /demo/{file}`.

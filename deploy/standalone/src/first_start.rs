@@ -39,6 +39,14 @@ pub(crate) enum InitialPassword {
     File(PathBuf),
 }
 
+/// The outcome of [`bootstrap`].
+pub(crate) struct Bootstrapped {
+    /// The initial password, if this start created the administrator.
+    pub(crate) password: Option<InitialPassword>,
+    /// Whether the demo app is registered.
+    pub(crate) has_demo_app: bool,
+}
+
 /// The place where the front page says that the initial password is.
 pub(crate) enum PasswordPlace {
     /// The terminal in which the program runs.
@@ -112,20 +120,20 @@ fn failed(path: &Path, error: &dyn std::fmt::Display) -> InvalidSetting {
 
 /// Creates the administrator if it is missing, and the demo client and the demo app if they are missing and
 /// the installation is on loopback. Disables these two if the installation has become one of production.
-/// Returns the initial password if this call created the administrator.
-pub(crate) async fn bootstrap(
-    runtime: &Runtime,
-    is_production: bool,
-) -> Result<Option<InitialPassword>, Error> {
+pub(crate) async fn bootstrap(runtime: &Runtime, is_production: bool) -> Result<Bootstrapped, Error> {
     let context = RequestContext::without_request();
     let password = create_administrator(runtime, &context).await?;
     // An app at a name such as id.localhost has no https, so no issuer registers it.
     let app = demo_app(runtime);
     let app = app.check(&runtime.urls.issuer).is_ok().then_some(app);
+    let has_demo_app = app.is_some() && !is_production;
     for created in [Some(demo_client(runtime)), app].into_iter().flatten() {
         create_or_disable(runtime, created, is_production, &context).await?;
     }
-    Ok(password)
+    Ok(Bootstrapped {
+        password,
+        has_demo_app,
+    })
 }
 
 /// Creates a demo client if it is missing and the installation is on loopback. Disables it if the installation

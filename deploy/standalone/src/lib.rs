@@ -70,18 +70,18 @@ async fn run(args: Args) -> Result<(), Error> {
     let master_keys = args.issuer.master_key.with_previous(master_key)?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let is_production = runtime.is_production;
-    let password = first_start::bootstrap(&runtime, is_production).await?;
+    let bootstrapped = first_start::bootstrap(&runtime, is_production).await?;
     // The process is its own issuer, so it fetches the key set from its own listener: the public URL may not
     // be reachable from this machine.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
     let health = issuer.add_health_checks(api.add_health_checks(runtime.health()));
     let allows_sign_ups = runtime.identity.allows_sign_ups;
     // In production the front page is for strangers.
-    let first_password = password.as_ref().filter(|_| !is_production);
+    let first_password = bootstrapped.password.as_ref().filter(|_| !is_production);
     let place = first_password.map(InitialPassword::place);
-    let issuer_url = (!is_production).then_some(runtime.urls.issuer.as_str());
-    let demo = demo::routes(issuer_url, allows_sign_ups, place, issuer.brand());
+    let app_issuer = bootstrapped.has_demo_app.then_some(runtime.urls.issuer.as_str());
+    let demo = demo::routes(!is_production, app_issuer, allows_sign_ups, place, issuer.brand());
     let routes = issuer.routes().merge(api.routes()).merge(demo.into());
-    banner::print(&runtime.urls, !is_production, password.as_ref())?;
+    banner::print(&runtime.urls, !is_production, &bootstrapped)?;
     runtime.serve(routes, health).await
 }

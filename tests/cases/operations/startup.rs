@@ -564,6 +564,22 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
     }
 }
 
+/// An issuer of plain http at a name of its own registers no app there.
+async fn the_demo_app_is_only_where_it_can_be_registered(shape: Shape) {
+    let setup = World::builder(shape).flag("--issuer", "http://id.localhost");
+    let world = setup.start().await;
+    let clients = world.cli(&["clients", "list", "--json"], "");
+    let clients = clients.as_array().unwrap();
+    assert_eq!(clients.len(), 1, "{clients:?}");
+    assert_eq!(clients[0]["id"], "demo");
+    for path in ["/demo", "/demo/callback"] {
+        world.anyone().get(path).await.expect_error(404, "not_found");
+    }
+    world.anyone().get("/demo?code=a").await.expect(200);
+    let front = world.anyone().get("/").await.expect(200).text();
+    assert!(!front.contains("/demo"), "{front}");
+}
+
 async fn unusable_settings_exit_with_64(world: SharedWorld) {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
@@ -599,6 +615,7 @@ on_every_shape!(
 on_one_process!(
     the_demo_client_is_created_even_if_users_exist,
     the_demo_client_exists_on_loopback_only,
+    the_demo_app_is_only_where_it_can_be_registered,
     the_demo_page_tolerates_malformed_queries,
     the_front_page_leads_newcomers_on,
     the_first_start_creates_keys_an_administrator_and_the_demo_client,
