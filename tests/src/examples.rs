@@ -6,15 +6,23 @@ use crate::installed_programs::tool;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStdout};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::Child;
+use tokio::time::timeout;
+
+/// The maximum time for a program to print its next line or to end.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running program. Killed on drop.
 #[derive(Debug)]
 pub struct Example {
     process: Child,
-    lines: Lines<BufReader<ChildStdout>>,
+    /// The lines of standard output and of standard error, in one pipe: of two, one could fill while a test
+    /// waits for the other.
+    lines: Lines<BufReader<Receiver>>,
     printed: String,
     /// The folder in which it found its packages.
     _packages: Option<TempDir>,
@@ -48,19 +56,19 @@ impl Example {
 
     /// Starts a command that runs such programs.
     pub fn spawn(command: Command) -> Self {
+        let (output, input) = std::io::pipe().unwrap();
         let mut command = tokio::process::Command::from(command);
         command
             // Opens no page: the test does.
             .env("BROWSER", "true")
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(input.try_clone().unwrap())
+            .stderr(input)
             .kill_on_drop(true);
-        let mut process = command.spawn().unwrap();
-        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let output = Receiver::from_owned_fd(output.into()).unwrap();
         Self {
-            process,
-            lines,
+            process: command.spawn().unwrap(),
+            lines: BufReader::new(output).lines(),
             printed: String::new(),
             _packages: None,
         }
@@ -74,31 +82,26 @@ impl Example {
                 return url.to_owned();
             }
         }
-        let errors = self.errors().await;
-        panic!("the program ended without a URL with {part}: {errors}");
+        panic!("the program ended without a URL with {part}:\n{}", self.printed);
     }
 
     /// Waits for its end. Returns all that it printed. Fails the test unless it succeeds.
     pub async fn end(mut self) -> String {
         while self.line().await.is_some() {}
         let status = self.process.wait().await.unwrap();
-        let errors = self.errors().await;
-        assert!(status.success(), "{status}\n{}{errors}", self.printed);
+        assert!(status.success(), "{status}\n{}", self.printed);
         self.printed
     }
 
     async fn line(&mut self) -> Option<String> {
-        let line = self.lines.next_line().await.unwrap()?;
+        let line = timeout(TIMEOUT, self.lines.next_line()).await;
+        let Ok(line) = line else {
+            panic!("the program printed nothing for {TIMEOUT:?}:\n{}", self.printed);
+        };
+        let line = line.unwrap()?;
         self.printed.push_str(&line);
         self.printed.push('\n');
         Some(line)
-    }
-
-    async fn errors(&mut self) -> String {
-        let mut errors = String::new();
-        let stderr = self.process.stderr.as_mut().unwrap();
-        stderr.read_to_string(&mut errors).await.unwrap();
-        errors
     }
 }
 
