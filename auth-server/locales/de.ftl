@@ -441,6 +441,7 @@ demo-failed = Die Anfrage ist gescheitert: { $error }
 demo-code = Autorisierungscode erhalten
 demo-next = API-Referenz lesen
 demo-exchange = Tauschen Sie ihn binnen einer Minute ein, zusammen mit Ihrem code_verifier. Die Befehle stehen in docs/apps/sign-in-with-pkce.md.
+demo-explanation = Diese Seite empfängt die Autorisierungsantwort des Demo-Clients. Beginnen Sie bei /authorize, wie docs/apps/sign-in-with-pkce.md zeigt.
 demo-app = Demo-App
 demo-app-explanation = Eine Single-Page-App mit latchkey-auth, für Autoren von Apps. Die Seite zeigt jeden ihrer Aufrufe.
 demo-app-scripts = Die Demo-App braucht JavaScript.
