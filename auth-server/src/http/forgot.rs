@@ -5,7 +5,6 @@ use super::extract::{PageForm, PageQuery};
 use super::flow;
 use super::form_page::{self, FormError, FormRenderer};
 use super::forms::{FlowQuery, ForgotForm};
-use crate::pages::text;
 use crate::pages::{self, FormState};
 use crate::paths;
 use axum::extract::State;
@@ -63,7 +62,7 @@ pub(crate) async fn submit(
         return renderer.show_again(error, |form| page(form, flow, email));
     }
     let again = paths::of_flow(paths::FORGOT, flow);
-    let mut sent = pages::notify(&text::of("forgot-sent"), &again);
+    let mut sent = pages::forgot_sent(&again, paths::sign_in(flow));
     let cookie = flow::interrupted_cookie(flow, paths::RESET);
     sent.headers_mut().append(header::SET_COOKIE, cookie);
     sent

@@ -30,6 +30,10 @@ async fn a_browser_resets_a_forgotten_password(world: SharedWorld) {
     expect_page(&form, 200);
     let sent = browser.submit(&form, &[("email", &ann.email)]).await;
     expect_page(&sent, 200);
+    for path in ["/forgot", "/signin"] {
+        let mut links = sent.links().into_iter();
+        assert!(links.any(|link| link.path() == path), "{path}: {}", sent.reply);
+    }
     let link = world.mail(&ann.email, RESET, 1).await.link();
     for _ in 0..3 {
         // Opening the link does not use it up, because mail programs open links too.
