@@ -51,7 +51,7 @@ password-hide = Verbergen
     .label = Passwort verbergen
 password-enough = Lang genug.
 password-sequence = Eine Folge von Zeichen ist leicht zu erraten.
-password-like-address = Das ist leicht zu erraten, weil es Ihrer E‑Mail-Adresse gleicht.
+password-like-address = Mit Ihrer E‑Mail-Adresse leicht zu erraten.
 password-count = { $n } von mind. { $min } Zeichen
 copy = Kopieren
 copied = Kopiert
@@ -116,7 +116,7 @@ sign-up-too-many = Aus Ihrem Netz wurden zu viele Konten angelegt. Versuchen Sie
 email-invalid = Das ist keine gültige E‑Mail-Adresse. Geben Sie eine wie anna@example.org ein.
 password-too-short = Verwenden Sie mindestens { $min } Zeichen.
 password-too-long = Verwenden Sie höchstens 128 Zeichen.
-password-too-common = Dieses Passwort ist leicht zu erraten, weil es verbreitet ist.
+password-too-common = Ein häufiges Passwort ist leicht zu erraten.
 
 ## Password
 

@@ -52,7 +52,7 @@ password-hide = Hide
     .label = Hide password
 password-enough = Long enough.
 password-sequence = A sequence of characters is easy to guess.
-password-like-address = This is easy to guess, because it is like your e‑mail address.
+password-like-address = Your e‑mail address makes it easy to guess.
 password-count = { $n } of at least { $min } characters
 copy = Copy
 copied = Copied
@@ -117,7 +117,7 @@ sign-up-too-many = Too many accounts were created from your network. Try again i
 email-invalid = This is not a valid e‑mail address. Enter one such as ann@example.org.
 password-too-short = Use at least { $min } characters.
 password-too-long = Use at most 128 characters.
-password-too-common = This password is easy to guess, because it is a common one.
+password-too-common = A common password is easy to guess.
 
 ## Password
 

@@ -8,8 +8,8 @@ const ENOUGH: &str = "Long enough.";
 const TOO_SHORT: &str = "Use at least 8 characters.";
 const TOO_LONG: &str = "Use at most 128 characters.";
 const SEQUENCE: &str = "A sequence of characters is easy to guess.";
-const LIKE_ADDRESS: &str = "This is easy to guess, because it is like your e-mail address.";
-const COMMON: &str = "This password is easy to guess, because it is a common one.";
+const LIKE_ADDRESS: &str = "Your e-mail address makes it easy to guess.";
+const COMMON: &str = "A common password is easy to guess.";
 
 /// Waits until the page has the verdict about the password that was typed. Returns it with its color.
 const SAID: &str = "
@@ -125,7 +125,7 @@ async fn the_pages_of_a_new_password_get_verdicts(world: SharedWorld) {
     let fields = [("csrf", user.csrf.as_str()), ("new_password", "password1")];
     let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let verdict = german.post(&action, &fields).await.reply.expect(200).json();
-    let words = "Dieses Passwort ist leicht zu erraten, weil es verbreitet ist.";
+    let words = "Ein häufiges Passwort ist leicht zu erraten.";
     assert_eq!(verdict, json!({ "acceptable": false, "text": words }));
 }
 
