@@ -24,7 +24,7 @@ duration-days = { $n ->
     [one] { $n } Tag
    *[other] { $n } Tagen
  }
-date = { $day }. { $month ->
+date = { $day }. { $month ->
     [1] Januar
     [2] Februar
     [3] März
@@ -212,7 +212,7 @@ account-email-not-confirmed = nicht bestätigt
 account-is-administrator = Sie verwalten diesen Dienst.
 account-signing-in = Anmeldung
 account-has-password = Sie können sich mit einem Passwort anmelden.
-account-session-began = Vor { $time } angemeldet
+account-session-began = Vor { $time } angemeldet
 account-two-step-turn-on = Anmeldung in zwei Schritten einschalten
 account-two-step-turn-off = Anmeldung in zwei Schritten ausschalten
 account-email-unconfirmed = Ihre E‑Mail-Adresse ist nicht bestätigt. Öffnen Sie den Link, den wir Ihnen geschickt haben.
@@ -231,14 +231,14 @@ account-passkeys-manage = Passkeys verwalten
 account-no-passkeys = Melden Sie sich mit Fingerabdruck, Gesicht oder der Bildschirmsperre an, statt mit dem Passwort.
 account-sessions = Wo Sie angemeldet sind
 account-session-current = dieser Browser
-account-session-used = zuletzt vor { $time } benutzt
+account-session-used = zuletzt vor { $time } benutzt
 ip-address = IP‑Adresse { $address }
 account-session-end = Dort abmelden
 account-sessions-end-others = Überall sonst abmelden
 account-sessions-end-others-effect = Sie werden in allen anderen Browsern, auf allen anderen Geräten und in den Apps dieses Dienstes abgemeldet, die dort benutzt wurden.
 account-apps = Verbundene Apps
 account-no-apps = Keine App hat Zugriff auf Ihr Konto. Eine App steht hier, sobald Sie sich bei ihr mit diesem Konto angemeldet haben.
-account-app-used = vor { $time } benutzt
+account-app-used = vor { $time } benutzt
 account-apps-at-most = Höchstens { $n } Apps werden angezeigt. Wenn Sie mehr haben, trennen Sie einige, um die anderen zu sehen.
 account-app-disconnect = Trennen
 account-activity = Sicherheitsereignisse
@@ -344,8 +344,8 @@ passkey-later = Ohne Passkey weiter
 passkey-name = Name
 passkey-name-hint = Damit Sie ihn später erkennen.
 passkey-synced = auf mehreren Geräten
-passkey-added = Vor { $time } hinzugefügt
-passkey-used = vor { $time } benutzt
+passkey-added = Vor { $time } hinzugefügt
+passkey-used = vor { $time } benutzt
 passkey-change = Umbenennen oder entfernen
 passkey-save-name = Namen speichern
 passkey-remove = Passkey entfernen
