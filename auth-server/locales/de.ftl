@@ -286,7 +286,7 @@ event-app-denied = Einer App wurde der Zugriff verweigert
 event-app-disconnected = Eine App wurde getrennt
 event-code-reuse = Ein benutzter Code wurde noch einmal vorgelegt: Jemand könnte ihn kopiert haben
 event-token-reuse = Ein benutztes Refresh-Token wurde noch einmal vorgelegt: Jemand könnte es kopiert haben
-event-tokens-revoked = Token wurden widerrufen
+event-tokens-revoked = Der Zugriff von Apps wurde widerrufen
 event-registration-token = Ein Token zum Registrieren von Apps wurde angelegt
 event-key-staged = Ein Signaturschlüssel wurde erzeugt
 event-key-activated = Ein Signaturschlüssel signiert jetzt
@@ -331,7 +331,7 @@ recovery-codes = Ihre Wiederherstellungscodes
 recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, geben Sie statt des Codes aus der App einen dieser Codes ein. Jeder gilt einmal. Bewahren Sie sie sicher auf: Sie werden nur jetzt angezeigt.
 recovery-codes-account = Sie gehören zum Konto { $email } und wurden am { $date } erzeugt.
 recovery-codes-print = Codes drucken
-recovery-codes-kept = Ich habe sie gesichert
+recovery-codes-kept = Ich habe die Codes gesichert
 
 ## Passkeys
 
@@ -349,7 +349,7 @@ passkey-used = vor { $time } benutzt
 passkey-change = Umbenennen oder entfernen
 passkey-save-name = Namen speichern
 passkey-remove = Passkey entfernen
-passkey-removal-effect = Beim Entfernen werden Sie auf allen anderen Geräten und in allen Apps abgemeldet, und mit ihm können Sie sich nicht mehr anmelden. Löschen Sie ihn danach auf Ihrem Gerät.
+passkey-removal-effect = Beim Entfernen werden Sie auf allen anderen Geräten und in allen Apps abgemeldet, und Sie können sich mit ihm nicht mehr anmelden. Löschen Sie ihn danach auf Ihrem Gerät.
 passkey-name-invalid = Ein Name hat 1 bis 64 Zeichen und keinen Zeilenumbruch.
 passkey-exists = Dieses Gerät hat schon einen Passkey für Ihr Konto.
 passkey-too-many = Ein Konto kann höchstens 20 Passkeys haben. Entfernen Sie einen, den Sie nicht mehr benutzen.
