@@ -54,10 +54,12 @@ export function action(label, task, attributes) {
   return { element: el("div", {}, button, place), button, run };
 }
 
-// Makes a form. `buttons` has the label of each button by its id. `task` gets the fields and the id of the button.
+// Makes a form. `buttons` has the label of each button by its id, the usual one first. `task` gets the fields
+// and the id of the button.
 export function form(fields, buttons, task) {
   const place = el("div");
-  const button = ([id, label]) => el("button", { type: "submit", class: "small", id }, label);
+  const button = ([id, label], n) =>
+    el("button", { type: "submit", class: n > 0 ? "small quiet" : "small", id }, label);
   const made = Object.entries(buttons).map(button);
   const element = el("form", { onsubmit }, ...fields, el("p", { class: "decision" }, ...made), place);
   function onsubmit(event) {
