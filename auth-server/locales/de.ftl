@@ -699,11 +699,11 @@ key-next-none = Er signiert.
 key-next-deleted = Er signiert nicht mehr. In { $time }, wenn sein letztes Token abgelaufen ist, wird er gelöscht.
 key-signed = Er signiert nicht mehr.
 key-deleted-at = Er wurde vor { $time } gelöscht.
-key-tokens = Nicht abgelaufene Token
+key-tokens = Laufende Token
 key-tokens-about = etwa { $n }
 key-tokens-revoked = etwa { $n }, alle widerrufen
 key-tokens-none = keine gezählt
-keys-tokens = Gezählt werden am Ende jeder Minute die Zugriffstoken, die ein Schlüssel signiert hat und die noch nicht abgelaufen sind. Widerrufene zählen mit.
+keys-tokens = Laufende Token sind die Zugriffstoken, die ein Schlüssel signiert hat und die noch nicht abgelaufen sind, gezählt am Ende der letzten Minute. Widerrufene zählen mit.
 keys-rotate = Schlüssel wechseln
 keys-rotation-later = Die Schlüssel lassen sich in { $time } wechseln: Bis dahin kann ein Zwischenspeicher einen Schlüsselsatz ohne den vorbereiteten Schlüssel enthalten.
 keys-none-staged = Die Schlüssel lassen sich wechseln, sobald der nächste Schlüssel vorbereitet ist, was der Issuer bald tut.
@@ -831,7 +831,7 @@ sessions-select = Sitzungen anzeigen
 sessions-none = Keine Sitzung erfüllt diese Bedingungen.
 sessions-all = Alle Sitzungen anzeigen
 session-end-effect = { $families ->
-    [0] Diese Sitzung von { $email } endet. Keine App dieses Dienstes hat ein Refresh-Token aus ihr.
+    [0] Diese Sitzung von { $email } endet. Keine App dieses Dienstes hat in ihr ein Refresh-Token erhalten.
     [one] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, das eine App dieses Dienstes in ihr erhalten hat.
    *[other] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben.
  }
@@ -885,7 +885,7 @@ client-invalid = So lässt sich die App nicht registrieren. Der Grund (auf Engli
 client-changed-meanwhile = Die App hat sich geändert, seit die Seite gezeigt wurde. Das Formular hatte keine Wirkung. Sehen Sie sie sich unten an, und versuchen Sie es noch einmal.
 client-rotate-secret = Neues Secret erzeugen
 client-rotate-secret-effect = Ein neues Secret wird Ihnen einmal angezeigt. Das jetzige gilt noch einen Tag, damit die App ohne Ausfall wechseln kann. Ein Secret, das schon ersetzt war, endet sofort.
-client-disable-effect = Alle Codes und Token der App enden. Sie kann weder eine Anmeldung beginnen noch sich ausweisen, bis Sie sie wieder aktivieren.
+client-disable-effect = Alle Codes und Token der App enden. Die App kann weder eine Anmeldung beginnen noch sich ausweisen, bis Sie sie wieder aktivieren.
 client-enable-effect = Die App ist deaktiviert. Sobald sie aktiviert ist, kann sie wieder Benutzer anmelden. Beendete Token bleiben ungültig.
 client-new-secret = Das neue Secret
 client-secret = Client-Secret

@@ -73,7 +73,7 @@ async fn an_administrator_ends_a_session_and_what_began_in_it(world: SharedWorld
     let page = browser.open(&path_of(&user)).await;
     for count in [
         "ends, and 1 refresh token that",
-        "No app of this service has a refresh token",
+        "No app of this service got a refresh token in it",
     ] {
         expect_words(&page, 200, count);
     }
