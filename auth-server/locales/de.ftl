@@ -9,20 +9,20 @@ privacy = Datenschutz
 ## Durations and days
 
 duration-seconds = { $n ->
-    [one] { $n } Sekunde
-   *[other] { $n } Sekunden
+    [one] { $n } Sekunde
+   *[other] { $n } Sekunden
  }
 duration-minutes = { $n ->
-    [one] { $n } Minute
-   *[other] { $n } Minuten
+    [one] { $n } Minute
+   *[other] { $n } Minuten
  }
 duration-hours = { $n ->
-    [one] { $n } Stunde
-   *[other] { $n } Stunden
+    [one] { $n } Stunde
+   *[other] { $n } Stunden
  }
 duration-days = { $n ->
-    [one] { $n } Tag
-   *[other] { $n } Tagen
+    [one] { $n } Tag
+   *[other] { $n } Tagen
  }
 date = { $day }. { $month ->
     [1] Januar
@@ -602,10 +602,10 @@ window-week = Letzte Woche
 figures-step = Jeder Punkt einer Linie steht für { $step }. Alle Prozesse sind zusammen gezählt.
 figures-none = In diesem Zeitraum wurde nichts gezählt. Die Zahlen einer Minute erscheinen hier, wenn sie vorüber ist.
 figures-scale = Von 0 bis { $top }
-figures-counted = { $name }: zuletzt { $last }, insgesamt { $all }
+figures-counted = { $name }: zuletzt { $last }, insgesamt { $all }
 figures-took = { $name }: zuletzt { $last }, im ganzen Zeitraum { $all }
 figures-not-measured = { $name }: in diesem Zeitraum nicht gemessen
-milliseconds = { $n } ms
+milliseconds = { $n } ms
 figures-sign-ins = Anmeldungen
 figures-succeeded = Erfolgreich
 figures-failed = Fehlgeschlagen
@@ -741,7 +741,7 @@ keys-refused = werden abgelehnt
 ## Verifiers of tokens
 
 verifiers = Wer den nächsten Schlüssel hat
-verifiers-api = Replikate der API, die den vorbereiteten Schlüssel haben: { $ready } von { $all }.
+verifiers-api = Replikate der API, die den vorbereiteten Schlüssel haben: { $ready } von { $all }.
 verifiers-clients = { $all ->
     [0] Kein anderer Prüfer hat den Schlüsselsatz in den letzten 24 Stunden geholt.
    *[other] Andere Prüfer, die ihn haben, unter denen, die den Schlüsselsatz in den letzten 24 Stunden geholt haben: { $ready } von { $all }.

@@ -10,20 +10,20 @@ privacy = Privacy
 ## Durations and days
 
 duration-seconds = { $n ->
-    [one] { $n } second
-   *[other] { $n } seconds
+    [one] { $n } second
+   *[other] { $n } seconds
  }
 duration-minutes = { $n ->
-    [one] { $n } minute
-   *[other] { $n } minutes
+    [one] { $n } minute
+   *[other] { $n } minutes
  }
 duration-hours = { $n ->
-    [one] { $n } hour
-   *[other] { $n } hours
+    [one] { $n } hour
+   *[other] { $n } hours
  }
 duration-days = { $n ->
-    [one] { $n } day
-   *[other] { $n } days
+    [one] { $n } day
+   *[other] { $n } days
  }
 date = { $day } { $month ->
     [1] January
@@ -590,10 +590,10 @@ window-week = Last week
 figures-step = Each point of a line stands for { $step }. All processes are counted together.
 figures-none = Nothing was counted in this time. The figures of a minute appear here when it has ended.
 figures-scale = From 0 to { $top }
-figures-counted = { $name }: { $last } most recently, { $all } in all
+figures-counted = { $name }: { $last } most recently, { $all } in all
 figures-took = { $name }: { $last } most recently, { $all } over the whole time
 figures-not-measured = { $name }: not measured in this time
-milliseconds = { $n } ms
+milliseconds = { $n } ms
 figures-sign-ins = Sign‑ins
 figures-succeeded = Successful
 figures-failed = Failed
@@ -729,7 +729,7 @@ keys-refused = refused
 ## Verifiers of tokens
 
 verifiers = Who has the next key
-verifiers-api = Replicas of the API that have the staged key: { $ready } of { $all }.
+verifiers-api = Replicas of the API that have the staged key: { $ready } of { $all }.
 verifiers-clients = { $all ->
     [0] No other verifier has fetched the key set within the last day.
    *[other] Other verifiers that have it, among those that fetched the key set within the last day: { $ready } of { $all }.

@@ -209,9 +209,9 @@ mod tests {
         let text = of("ago").since("time", at, now);
         assert_eq!(
             text.to_string(),
-            "<bdi><time datetime=\"1970-01-12T13:46:40.500000Z\" title=\"1970-01-12 13:46:40 UTC\">1 minute</time></bdi> ago"
+            "<bdi><time datetime=\"1970-01-12T13:46:40.500000Z\" title=\"1970-01-12 13:46:40 UTC\">1\u{a0}minute</time></bdi> ago"
         );
-        assert_eq!(text.plain(), "1 minute ago");
+        assert_eq!(text.plain(), "1\u{a0}minute ago");
         let with_marks = of("ago").with("time", "\u{e000}x\u{e001}");
         assert_eq!(with_marks.to_string(), "<bdi>x</bdi> ago");
     }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_number_decides_about_the_unit() {
-        assert_eq!(duration(Duration::from_secs(1)), "1 second");
-        assert_eq!(duration(Duration::from_secs(7_200)), "2 hours");
+        assert_eq!(duration(Duration::from_secs(1)), "1\u{a0}second");
+        assert_eq!(duration(Duration::from_secs(7_200)), "2\u{a0}hours");
     }
 }
