@@ -159,6 +159,8 @@ struct Layout<'a> {
     language: &'a str,
     brand: &'a Brand,
     other_languages: Vec<LanguageLink>,
+    /// The tab of the page if it is one for administrators, or nothing.
+    tab: &'a str,
     /// The text about the change that this page reports.
     done: Option<Text<'static>>,
     title: &'a str,
@@ -226,12 +228,18 @@ pub(crate) fn terms() -> Option<String> {
 
 /// Renders a page with this title and this content, in the frame and with the security headers of all pages.
 pub fn render(title: &str, content: &impl Template) -> Response {
+    render_in_tab("", title, content)
+}
+
+/// Renders such a page below the tabs of the administrators' pages, unless `tab` is empty.
+pub fn render_in_tab(tab: &str, title: &str, content: &impl Template) -> Response {
     let brand = presentation::brand();
     let html = content.render().and_then(|main| {
         let layout = Layout {
             language: presentation::language().tag(),
             brand: &brand,
             other_languages: presentation::language_links(),
+            tab,
             done: presentation::done().map(text::done),
             title,
             main: &main,

@@ -4,7 +4,7 @@ use super::{
     ChangeItem, Choice, EventItem, InTerminal, by_id, counted, event_items, orders, program, quoted,
 };
 use crate::pages::text::Text;
-use crate::pages::{FormState, render, text};
+use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use audit::events::list::SecurityEvent;
@@ -86,7 +86,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
         new_client: paths::ADMIN_NEW_CLIENT,
         in_terminal: InTerminal::new("clients list", &quoted(page.list_url)),
     };
-    render(&text::of("clients").plain(), &template)
+    render_in_tab("clients", &text::of("clients").plain(), &template)
 }
 
 /// Returns the type of a client in words.
@@ -238,7 +238,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         in_terminal: InTerminal::new(&format!("clients show {}", quoted(&client.id)), &quoted(page.url)),
         now: page.now,
     };
-    render(&client.name, &template)
+    render_in_tab("clients", &client.name, &template)
 }
 
 /// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. While the clock

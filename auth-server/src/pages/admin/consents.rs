@@ -3,7 +3,7 @@
 use super::security_events::refusals;
 use super::{Choice, Condition, InTerminal, UserChange, by_id, orders, quoted};
 use crate::pages::text::Text;
-use crate::pages::{FormState, render, text};
+use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use axum::response::Response;
@@ -112,5 +112,5 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
         in_terminal: InTerminal::call(&quoted(page.list_url)),
         now: page.now,
     };
-    render(&text::of("account-apps").plain(), &template)
+    render_in_tab("consents", &text::of("account-apps").plain(), &template)
 }

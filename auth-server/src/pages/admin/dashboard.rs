@@ -2,7 +2,7 @@
 
 use super::plot::{self, Line, Plot};
 use super::{Choice, InTerminal, quoted};
-use crate::pages::render;
+use crate::pages::render_in_tab;
 use crate::pages::text::{self, Text};
 use askama::Template;
 use audit::figures::Window;
@@ -58,7 +58,7 @@ pub(crate) fn dashboard(page: &DashboardPage<'_>) -> Response {
         ),
         until: figures.end,
     };
-    render(&text::of("dashboard").plain(), &template)
+    render_in_tab("dashboard", &text::of("dashboard").plain(), &template)
 }
 
 fn in_words(window: Window) -> Text<'static> {

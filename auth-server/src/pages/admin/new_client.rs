@@ -2,7 +2,7 @@
 
 use super::clients::kind_in_words;
 use crate::pages::text::Text;
-use crate::pages::{FormState, in_words, render, text};
+use crate::pages::{FormState, in_words, render, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use axum::response::Response;
@@ -62,7 +62,7 @@ pub(crate) fn new_client(form: FormState<'_>, entered: EnteredClient<'_>) -> Res
         scopes: in_words(Scope::all()),
         path: paths::ADMIN_NEW_CLIENT,
     };
-    render(&text::of("new-app").plain(), &template)
+    render_in_tab("clients", &text::of("new-app").plain(), &template)
 }
 
 #[derive(Template)]
@@ -92,7 +92,7 @@ pub(crate) fn client_review(
         scopes: in_words(registration.scope),
         path: paths::ADMIN_NEW_CLIENT,
     };
-    render(&text::of("new-app-review").plain(), &template)
+    render_in_tab("clients", &text::of("new-app-review").plain(), &template)
 }
 
 #[derive(Template)]

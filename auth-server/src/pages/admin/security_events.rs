@@ -2,7 +2,7 @@
 
 use super::{Choice, InTerminal, by_time, orders, quoted};
 use crate::pages::text::Text;
-use crate::pages::{allow_requests, event_words, presentation, render, text};
+use crate::pages::{allow_requests, event_words, presentation, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use audit::events::EventName;
@@ -206,7 +206,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         in_terminal,
         now: page.now,
     };
-    allow_requests(render(&text::of("events").plain(), &template))
+    allow_requests(render_in_tab("events", &text::of("events").plain(), &template))
 }
 
 /// Returns sentences about the refusals that are in none of the groups.

@@ -4,7 +4,7 @@ use super::security_events::refusals;
 use super::{Choice, Condition, InTerminal, UserChange, by_time, orders, quoted};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
-use crate::pages::{FormState, render, text};
+use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use axum::response::Response;
@@ -98,5 +98,5 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
         in_terminal: InTerminal::call(&quoted(page.list_url)),
         now: page.now,
     };
-    render(&text::of("sessions").plain(), &template)
+    render_in_tab("sessions", &text::of("sessions").plain(), &template)
 }

@@ -5,7 +5,7 @@ use super::readiness::{self, ReadinessPart, VerifierItem};
 use super::time_line::{Lane, TimeLine};
 use super::{Choice, InTerminal, by_time, orders, quoted};
 use crate::pages::text::Text;
-use crate::pages::{FormState, render, text};
+use crate::pages::{FormState, render_in_tab, text};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -213,7 +213,7 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         in_terminal: InTerminal::new("keys list", page.url),
         now: page.now,
     };
-    render(&text::of("keys").plain(), &template)
+    render_in_tab("keys", &text::of("keys").plain(), &template)
 }
 
 /// Returns the changes that happened just now.

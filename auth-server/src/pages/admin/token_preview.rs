@@ -1,7 +1,7 @@
 //! The page of the claims that an app would get for a user.
 
 use crate::pages::text::Text;
-use crate::pages::{FormState, render, text};
+use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use axum::response::Response;
@@ -47,5 +47,5 @@ pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
         has_user: preview.is_some_and(|preview| preview.has_user),
         path: paths::ADMIN_TOKEN_PREVIEW,
     };
-    render(&text::of("token-preview").plain(), &template)
+    render_in_tab("clients", &text::of("token-preview").plain(), &template)
 }

@@ -7,7 +7,7 @@ use crate::pages::overview::Overview;
 use crate::pages::part::{Part, Parts};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
-use crate::pages::{FormState, render, text};
+use crate::pages::{FormState, render, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use axum::response::Response;
@@ -128,7 +128,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         in_terminal: InTerminal::new("users list", &quoted(page.url)),
         now: page.now,
     };
-    render(&account.user.email, &template)
+    render_in_tab("users", &account.user.email, &template)
 }
 
 /// Returns the changes that make sense for an account as it is.

@@ -2,7 +2,7 @@
 
 use super::{Choice, InTerminal, by_time, orders, program, quoted};
 use crate::pages::text::Text;
-use crate::pages::{render, text};
+use crate::pages::{render_in_tab, text};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -95,7 +95,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
         in_terminal: InTerminal::new("users list", &quoted(page.list_url)),
         now: page.now,
     };
-    render(&text::of("users").plain(), &template)
+    render_in_tab("users", &text::of("users").plain(), &template)
 }
 
 /// Returns the role in words.
