@@ -797,12 +797,12 @@ user-last-administrator = Dies ist der letzte Administrator. Machen Sie zuerst e
 user-no-second-factor = Es wurde nichts geändert: Der Benutzer hat weder die Anmeldung in zwei Schritten noch einen Passkey.
 user-changed-meanwhile = Das Konto hat sich geändert, seit die Seite gezeigt wurde. Das Formular hatte keine Wirkung. Sehen Sie es sich unten an, und versuchen Sie es noch einmal.
 user-ended-sessions = { $n ->
-    [one] { $n } Sitzung
-   *[other] { $n } Sitzungen
+    [one] { $n } Sitzung
+   *[other] { $n } Sitzungen
  }
 user-ended-apps = { $n ->
-    [one] { $n } verbundenen App
-   *[other] { $n } verbundenen Apps
+    [one] { $n } verbundenen App
+   *[other] { $n } verbundenen Apps
  }
 user-disable = Konto deaktivieren
 user-disable-effect = Das beendet { $sessions } und den Zugriff von { $apps } und von den Apps dieses Dienstes. Der Benutzer kann sich nicht anmelden, bis Sie das Konto wieder aktivieren.

@@ -785,12 +785,12 @@ user-last-administrator = This is the last administrator. Make another user an a
 user-no-second-factor = Nothing was changed: the user has neither two-step sign‑in nor a passkey.
 user-changed-meanwhile = The account has changed since the page was shown, so that the form had no effect. Look at it below, and try again.
 user-ended-sessions = { $n ->
-    [one] { $n } session
-   *[other] { $n } sessions
+    [one] { $n } session
+   *[other] { $n } sessions
  }
 user-ended-apps = { $n ->
-    [one] { $n } connected app
-   *[other] { $n } connected apps
+    [one] { $n } connected app
+   *[other] { $n } connected apps
  }
 user-disable = Disable the account
 user-disable-effect = This ends { $sessions }, and the access of { $apps } and of the apps of this service. The user cannot sign in until you enable the account again.
@@ -819,7 +819,7 @@ sessions-select = Show these sessions
 sessions-none = No session fits these conditions.
 sessions-all = Show all sessions
 session-end-effect = { $families ->
-    [0] This session of { $email } ends. No app of this service has a refresh token from it.
+    [0] This session of { $email } ends. No app of this service got a refresh token in it.
     [one] This session of { $email } ends, and { $families } refresh token that an app of this service got in it.
    *[other] This session of { $email } ends, and { $families } refresh tokens that apps of this service got in it.
  }
