@@ -2,7 +2,10 @@
 //! made while the tables were small nor with those for large ones.
 
 use super::{Fixture, WARM_UP, accounts, issuer, resources};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, query, query_as, query_scalar, raw_sql};
+use serde_json::Value;
+use sqlx::{
+    AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, query_as, query_scalar, raw_sql,
+};
 use storage::db::POSTGRES_READS_BY_INDEX;
 use tests::{Shape, eventually, on_shapes};
 
@@ -154,24 +157,27 @@ impl Tables {
         }
     }
 
-    /// Sends several requests of every route, so that several connections have plans, and deletes what expired.
-    async fn use_statements(&mut self) {
+    /// Sends several requests of every route, so that several connections have plans.
+    async fn use_routes(&self) {
         for route in [resources::ROUTES, accounts::ROUTES, issuer::ROUTES].concat() {
             for _ in 0..WARM_UP {
                 self.fixture.send(&route).await;
             }
         }
-        for (_, sql) in Self::deletions() {
-            let deleted = query(AssertSqlSafe(sql)).bind(0_i64).bind(500_i64);
-            let deleted = deleted.execute(&mut self.connection).await.unwrap();
-            assert_eq!(deleted.rows_affected(), 0);
-        }
     }
 
-    /// Returns the statements that delete expired rows, with their names.
-    fn deletions() -> impl Iterator<Item = (String, String)> {
+    /// Fails the test if the plan of a statement that deletes expired rows has a scan without a condition for its
+    /// index.
+    async fn expect_deletions_by_range(&mut self) {
         let statements = crate::operations::statements().into_iter();
-        statements.filter(|(name, _)| name.ends_with("::PRUNE"))
+        for (name, sql) in statements.filter(|(name, _)| name.ends_with("::PRUNE")) {
+            self.run(format!("PREPARE deletion AS {sql}")).await;
+            let explain = "EXPLAIN (FORMAT JSON) EXECUTE deletion (0, 500)";
+            let row = self.connection.fetch_one(raw_sql(explain)).await.unwrap();
+            let plans: Value = serde_json::from_str(row.get_unchecked(0)).unwrap();
+            assert!(are_bounded(&plans[0]["Plan"]), "{name}: {plans:#}");
+            self.run("DEALLOCATE deletion".to_owned()).await;
+        }
     }
 
     /// Stops the programs. Fails the test if they read as many rows of a table or entries of an index as a
@@ -207,23 +213,44 @@ impl Tables {
     }
 }
 
-async fn no_statement_reads_a_whole_table_by_a_plan_for_small_tables(shape: Shape) {
+/// Returns whether each scan of a plan has a condition for an index.
+fn are_bounded(plan: &Value) -> bool {
+    let is_scan =
+        plan["Node Type"].as_str().unwrap().ends_with("Scan") && plan.get("Relation Name").is_some();
+    let mut below = plan["Plans"].as_array().into_iter().flatten();
+    (!is_scan || plan.get("Index Cond").is_some()) && below.all(are_bounded)
+}
+
+/// The plan for a table of a few rows may differ with each row more.
+async fn no_deletion_reads_a_whole_table(shape: Shape) {
+    let mut tables = Tables::create(shape).await;
+    let mut filled = 0;
+    for rows in [5, 20, FEW, 1_000] {
+        tables.fill(filled + 1, rows).await;
+        tables.analyze().await;
+        tables.expect_deletions_by_range().await;
+        filled = rows;
+    }
+}
+
+async fn no_route_reads_a_whole_table_by_a_plan_for_small_tables(shape: Shape) {
     let mut tables = Tables::create(shape).await;
     tables.fill(1, FEW).await;
     tables.analyze().await;
-    tables.use_statements().await;
+    tables.use_routes().await;
     tables.fill(FEW + 1, MANY).await;
-    tables.use_statements().await;
+    tables.use_routes().await;
     tables.expect_few_reads().await;
 }
 
-async fn no_statement_reads_a_whole_table_by_a_plan_for_large_tables(shape: Shape) {
+async fn no_route_reads_a_whole_table_by_a_plan_for_large_tables(shape: Shape) {
     let mut tables = Tables::create(shape).await;
     tables.fill(1, MANY).await;
     tables.analyze().await;
-    tables.use_statements().await;
+    tables.use_routes().await;
     tables.expect_few_reads().await;
 }
 
-on_shapes!(no_statement_reads_a_whole_table_by_a_plan_for_small_tables: postgres Postgres);
-on_shapes!(no_statement_reads_a_whole_table_by_a_plan_for_large_tables: postgres Postgres);
+on_shapes!(no_deletion_reads_a_whole_table: postgres Postgres);
+on_shapes!(no_route_reads_a_whole_table_by_a_plan_for_small_tables: postgres Postgres);
+on_shapes!(no_route_reads_a_whole_table_by_a_plan_for_large_tables: postgres Postgres);
