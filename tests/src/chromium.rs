@@ -4,6 +4,7 @@ mod appearance;
 mod driver;
 mod traces;
 
+use crate::accounts::User;
 use crate::browser::plain_hyphens;
 use crate::polling::eventually;
 use driver::Driver;
@@ -114,6 +115,14 @@ impl Chromium {
         }
         self.press(button).await;
         self.expect(text).await;
+    }
+
+    /// Signs the user in on the issuer's page, and allows the app its request on the next one.
+    pub async fn sign_in_and_allow(&self, user: &User) {
+        self.expect(r#"name="password""#).await;
+        let fields = [("#email", user.email.as_str()), ("#password", &user.password)];
+        self.submit(&fields, SUBMIT, r#"value="allow""#).await;
+        self.press("button[value=allow]").await;
     }
 
     /// Waits until the source of the page contains this text. Returns the page's address. After a click that

@@ -4,8 +4,8 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::{
-    App, Chromium, ClientLibrary, PASSWORD, SUBMIT, Shape, SharedWorld, StubServer, World, eventually,
-    on_one_shape, response, without_deployment,
+    App, Chromium, ClientLibrary, Shape, SharedWorld, StubServer, World, eventually, on_one_shape, response,
+    without_deployment,
 };
 
 const ORIGIN: &str = "http://localhost:4000";
@@ -89,12 +89,7 @@ async fn a_page_in_chromium_signs_in_reloads_and_signs_in_with_a_popup(world: Sh
     browser.open(&origin).await;
     browser.expect(&state("signed_out")).await;
     browser.press("#sign-in").await;
-    browser.expect(r#"name="password""#).await;
-    browser.fill("#email", &user.email).await;
-    browser.fill("#password", PASSWORD).await;
-    browser.press(SUBMIT).await;
-    browser.expect(r#"value="allow""#).await;
-    browser.press("button[value=allow]").await;
+    browser.sign_in_and_allow(&user).await;
     assert_eq!(browser.expect(&state("signed in")).await, callback);
     browser.open(&origin).await;
     browser.expect(&state("signed in")).await;

@@ -3,10 +3,7 @@
 
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
-use tests::{
-    App, Chromium, Example, PASSWORD, SUBMIT, SharedWorld, TokenForger, World, eventually, free_port,
-    on_one_shape,
-};
+use tests::{App, Chromium, Example, SharedWorld, TokenForger, World, eventually, free_port, on_one_shape};
 use url::Url;
 
 /// A header without effect.
@@ -119,12 +116,7 @@ async fn a_single_page_app_signs_a_user_in_in_chromium(world: SharedWorld) {
     browser.open(&origin).await;
     browser.expect(&state("You are signed out.")).await;
     browser.press("#sign-in").await;
-    browser.expect(r#"name="password""#).await;
-    browser.fill("#email", &user.email).await;
-    browser.fill("#password", PASSWORD).await;
-    browser.press(SUBMIT).await;
-    browser.expect(r#"value="allow""#).await;
-    browser.press("button[value=allow]").await;
+    browser.sign_in_and_allow(&user).await;
     assert_eq!(browser.expect(&signed_in).await, callback);
     browser.open(&origin).await;
     browser.expect(&signed_in).await;

@@ -2,10 +2,7 @@
 //! out, configured by discovery alone. Those that can be services get tokens for themselves.
 
 use serde_json::json;
-use tests::{
-    Chromium, ClientLibrary, PASSWORD, SUBMIT, SharedWorld, Signer, StubServer, World, on_one_shape,
-    single_page_app,
-};
+use tests::{Chromium, ClientLibrary, SharedWorld, Signer, StubServer, World, on_one_shape, single_page_app};
 
 const POST_LOGOUT: &str = "https://app.test/bye";
 
@@ -76,12 +73,7 @@ async fn oidc_client_ts_in_chromium(world: SharedWorld) {
     browser.open(&origin).await;
     browser.expect(&state("ready")).await;
     browser.press("#sign-in").await;
-    browser.expect(r#"name="password""#).await;
-    browser.fill("#email", &user.email).await;
-    browser.fill("#password", PASSWORD).await;
-    browser.press(SUBMIT).await;
-    browser.expect(r#"value="allow""#).await;
-    browser.press("button[value=allow]").await;
+    browser.sign_in_and_allow(&user).await;
     browser.expect(&state("signed in")).await;
     browser.expect(&format!("{} {} valid", user.id, user.email)).await;
     let press = async |button: &str, name: &str| {
