@@ -92,6 +92,46 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const STYLESHEET: &str = include_str!("../../assets/latchkey.css");
+    /// The contrast that the border of a field needs (WCAG 2.2, success criterion 1.4.11). The checks of the
+    /// pages by axe-core measure that of text alone.
+    const MIN_CONTRAST_OF_BORDERS: f64 = 3.0;
+
+    /// Returns the colors of a token of the stylesheet, light and dark.
+    fn token(name: &str) -> [Color; 2] {
+        let beginning = format!("--{name}: light-dark(");
+        let (_, rest) = STYLESHEET.split_once(beginning.as_str()).unwrap();
+        let (colors, _) = rest.split_once(')').unwrap();
+        let (light, dark) = colors.split_once(", ").unwrap();
+        [light, dark].map(|color| match color {
+            "#fff" => WHITE,
+            color => color.parse().unwrap(),
+        })
+    }
+
+    #[test]
+    fn the_tokens_of_the_stylesheet_have_enough_contrast() {
+        for (color, background, min_contrast) in [
+            ("ink", "ground", MIN_CONTRAST),
+            ("ink", "card", MIN_CONTRAST),
+            ("ink", "notice-ground", MIN_CONTRAST),
+            ("quiet", "ground", MIN_CONTRAST),
+            ("quiet", "card", MIN_CONTRAST),
+            ("bad", "card", MIN_CONTRAST),
+            ("bad", "bad-ground", MIN_CONTRAST),
+            ("good", "card", MIN_CONTRAST),
+            ("good", "good-ground", MIN_CONTRAST),
+            ("notice", "card", MIN_CONTRAST),
+            ("field", "card", MIN_CONTRAST_OF_BORDERS),
+            ("field", "ground", MIN_CONTRAST_OF_BORDERS),
+        ] {
+            for (color_of_theme, ground) in token(color).into_iter().zip(token(background)) {
+                let contrast = color_of_theme.contrast(ground);
+                assert!(contrast >= min_contrast, "{color} on {background}: {contrast}");
+            }
+        }
+    }
+
     #[test]
     fn contrasts_are_those_of_the_standard() {
         assert!((WHITE.contrast(BLACK) - 21.0).abs() < 1e-9);
