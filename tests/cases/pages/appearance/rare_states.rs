@@ -1,6 +1,9 @@
 //! The states of the pages that few people meet. Only the walks that take pictures visit them.
 
+mod account;
 mod administration;
+mod ends;
+mod messages;
 
 use super::{DONE, FAILED, SIGNED_IN, SUBMIT, Walk};
 use serde_json::json;
@@ -12,7 +15,6 @@ use url::Url;
 const WRONG_EMAIL: &str = "ann..lee@example.org";
 /// A password that many people have.
 const COMMON_PASSWORD: &str = "password1234";
-const NEW_PASSWORD: &str = "another good password";
 /// The largest number of passkeys of a user.
 const MAX_PASSKEYS: usize = 20;
 /// Names another user in the form, as on a page that was opened before somebody else signed in.
@@ -33,14 +35,17 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     taken_address(walk, &user).await;
     second_step(walk).await;
     two_step_off(walk).await;
-    ended_session(walk).await;
     dropped_cookie(walk).await;
     many_passkeys(walk).await;
     failure(walk, &user).await;
     unavailable(walk, &user).await;
     walk.visit("demo-failed", "/demo?error=access_denied&state=some-state")
         .await;
+    messages::visit(walk, &user).await;
+    ends::visit(walk).await;
+    account::visit(walk).await;
     administration::visit(walk).await;
+    messages::too_many_mails(walk).await;
 }
 
 /// Forms with input that browsers accept and the issuer does not, and the mail with another link.
@@ -140,16 +145,6 @@ async fn two_step_off(walk: &Walk<'_>) {
     walk.open("/account/two-step").await;
     walk.submit(&[], SUBMIT, DONE).await;
     walk.check("two-step-is-off").await;
-}
-
-/// The sign-in page after an end that a stranger may have caused, so that it offers a new password.
-async fn ended_session(walk: &Walk<'_>) {
-    let user = walk.world.user().await;
-    walk.sign_in(&user).await;
-    let change = json!({ "current_password": PASSWORD, "new_password": NEW_PASSWORD });
-    let changed = user.call("PUT", "/me/password").json(&change);
-    changed.await.expect(204);
-    walk.visit("sign-in-after-changed-password", "/signin").await;
 }
 
 /// The page for a browser that did not keep the cookie of its new session.

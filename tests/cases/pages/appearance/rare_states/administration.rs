@@ -9,6 +9,7 @@ const USERS: usize = 21;
 pub(super) async fn visit(walk: &Walk<'_>) {
     let admin = walk.world.user_with_role("admin").await;
     walk.sign_in(&admin).await;
+    walk.visit("account-of-administrator", "/account").await;
     walk.visit("user-own", &format!("/admin/users/{}", admin.id))
         .await;
     walk.visit("users-refused", "/admin/users?email=ann&disabled=perhaps")

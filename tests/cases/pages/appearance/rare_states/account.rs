@@ -1,0 +1,104 @@
+//! The rare states of the account: many sessions, reports of changes, and refused ones.
+
+use super::super::{CHANGED, FAILED, SUBMIT, Walk};
+use storage::execute;
+
+/// More sessions than a part of the list has.
+const SESSIONS: usize = 25;
+/// A browser that offers no passkeys in the list, where the authenticator would answer at once.
+const WITHOUT_LIST: &str = "PublicKeyCredential.isConditionalMediationAvailable = undefined";
+const REMOVE_PASSKEY: &str = "details[open] form[action='/account/passkeys/removal'] button";
+
+/// Visits the rare states of the account.
+pub(super) async fn visit(walk: &Walk<'_>) {
+    parts(walk).await;
+    ended_access(walk).await;
+    passkeys(walk).await;
+    last_passkey(walk).await;
+    last_administrator(walk).await;
+}
+
+/// More sessions than the page shows at once.
+async fn parts(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    walk.world.start_sessions(&user, SESSIONS).await;
+    walk.sign_in(&user).await;
+    walk.visit("account-many-sessions", "/account").await;
+    walk.submit(&[], "a[rel=next]", "rel=\"prev\"").await;
+    walk.check("account-second-part").await;
+}
+
+/// The account after a session was ended, and after an app was disconnected.
+async fn ended_access(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    walk.world.app().register().tokens(&user, "posts:read").await;
+    walk.sign_in(&user).await;
+    let button = "form[action='/account/sessions/end'] button";
+    walk.submit(&[], button, CHANGED).await;
+    walk.check("account-session-ended").await;
+    walk.open("/account").await;
+    let button = "form[action='/account/apps/disconnect'] button";
+    walk.submit(&[], button, CHANGED).await;
+    walk.check("account-app-disconnected").await;
+}
+
+/// A passkey in an authenticator of the browser, which keeps it after it was removed from the account.
+async fn passkeys(walk: &Walk<'_>) {
+    let (chromium, button) = (&walk.chromium, "form[data-passkey] button");
+    let user = walk.world.user().await;
+    walk.sign_in(&user).await;
+    let script = chromium.add_script(WITHOUT_LIST).await;
+    let authenticator = chromium.add_authenticator().await;
+    walk.open("/account/passkeys").await;
+    let name = [("#name", "My laptop")];
+    walk.submit(&name, button, CHANGED).await;
+    walk.check("passkey-added").await;
+    let exists = walk.word(">This device already", ">Dieses Gerät hat schon");
+    walk.submit(&name, button, exists).await;
+    walk.check("passkey-exists").await;
+    walk.open("/account/passkeys").await;
+    chromium.press("summary").await;
+    let button_of_name = "details[open] form[action='/account/passkeys/name'] button";
+    let name = [("details[open] [name=name]", "The old laptop")];
+    walk.submit(&name, button_of_name, CHANGED).await;
+    walk.check("passkey-renamed").await;
+    walk.open("/account/passkeys").await;
+    chromium.press("summary").await;
+    walk.submit(&[], REMOVE_PASSKEY, CHANGED).await;
+    walk.check("passkey-removed").await;
+    walk.open_as_stranger("/signin").await;
+    walk.submit(&[], button, FAILED).await;
+    walk.check_expecting("sign-in-passkey-refused", 401).await;
+    chromium.remove_authenticator(&authenticator).await;
+    chromium.remove_script(&script).await;
+}
+
+/// The passkey that alone signs a user in.
+async fn last_passkey(walk: &Walk<'_>) {
+    let world = walk.world;
+    let user = world.user().await;
+    let passkey = world.add_passkey(&mut user.browser()).await;
+    passkey.sign_in(&mut world.browser()).await;
+    walk.sign_in(&user).await;
+    let db = world.db().await;
+    let remove = "UPDATE users SET password_hash = NULL WHERE id = $1";
+    execute!(db.writer(), remove, user.id).unwrap();
+    db.close().await;
+    walk.open("/account/passkeys").await;
+    walk.chromium.press("summary").await;
+    walk.submit(&[], REMOVE_PASSKEY, FAILED).await;
+    walk.check_expecting("passkey-only-one", 409).await;
+}
+
+/// The deletion of the last administrator.
+async fn last_administrator(walk: &Walk<'_>) {
+    let admin = walk.world.user_with_role("admin").await;
+    walk.sign_in(&admin).await;
+    let db = walk.world.db().await;
+    let demote = "UPDATE users SET role = 'user' WHERE role = 'admin' AND id <> $1";
+    execute!(db.writer(), demote, admin.id).unwrap();
+    db.close().await;
+    walk.open("/account/deletion").await;
+    walk.submit(&[], SUBMIT, FAILED).await;
+    walk.check_expecting("deletion-last-administrator", 409).await;
+}
