@@ -58,8 +58,8 @@ impl Pictures {
         chromium.screenshot(&directory.join(file)).await;
     }
 
-    /// Draws the sheets of this language with the pictures of all parts, and writes a page with links to the
-    /// sheets of all languages.
+    /// Draws the sheets of this language with the pictures of all parts, and writes the contact sheet: a page
+    /// with the sheets of all languages, each of which leads to its pictures.
     pub(super) async fn draw_sheets(&self, chromium: &Chromium) {
         let _drawing = DRAWING.lock().await;
         chromium.appear(Appearance::default()).await;
@@ -70,13 +70,13 @@ impl Pictures {
         let of_language = |language| Appearance::all().map(move |appearance| sheet(language, appearance));
         let sheets = LANGUAGES.into_iter().flat_map(of_language);
         let drawn = sheets.filter(|sheet| root().join(format!("{sheet}.png")).exists());
-        let links = drawn.map(|sheet| {
+        let figure = |sheet: String| {
             format!(
-                "<li>{sheet}: <a href=\"{sheet}.png\">picture</a>, <a href=\"{sheet}.html\">page</a></li>"
+                "<h2>{sheet}</h2><a href=\"{sheet}.html\"><img src=\"{sheet}.png\" style=\"width: 100%\"></a>"
             )
-        });
-        let list: String = links.collect();
-        let page = format!("<!doctype html><title>All sheets</title><ul>{list}</ul>");
+        };
+        let figures: String = drawn.map(figure).collect();
+        let page = format!("<!doctype html><title>All pages and states</title>{figures}");
         write(root().join("index.html"), page).unwrap();
     }
 }
