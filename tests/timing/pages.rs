@@ -31,15 +31,26 @@ async fn every_page_is_painted_within_200_ms(shape: Shape) {
     app.tokens(&user, "posts:read").await;
     let chromium = Chromium::with_scripts().await;
     let consent = app.authorization().path();
+    let mail = world.mail(&user.email, "Confirm your e-mail address", 1).await;
+    let verify = format!("/verify?token={}", mail.token());
+    let reset = format!("/reset?token={}", world.reset_token(&user.email, 1).await);
     let (mut slowest, mut slowest_to_begin) = ((Duration::ZERO, ""), (Duration::ZERO, ""));
     for path in [
         "/",
         "/signup",
         "/forgot",
+        &verify,
+        &reset,
         "/signin",
         "/account",
+        "/account/email",
+        "/account/two-step",
+        "/account/passkeys",
+        "/account/deletion",
         "/password",
+        "/device",
         &consent,
+        "/signout",
     ] {
         let (mut painted, mut answered) = (Vec::new(), Vec::new());
         for _ in 0..LOADS {
