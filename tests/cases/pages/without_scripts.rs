@@ -1,8 +1,10 @@
 //! Forms of the account and of administrators in Chromium with JavaScript turned off. The other forms are in
 //! the life of an account and in the work of an administrator.
 
+mod administration;
+
 use storage::execute;
-use tests::{Chromium, PASSWORD, SUBMIT, User, World, on_shapes};
+use tests::{Authenticator, Chromium, PASSWORD, SUBMIT, User, World, on_shapes};
 
 const NEW_PASSWORD: &str = "another good password";
 /// A part of a page that reports a change.
@@ -17,10 +19,15 @@ struct Visitor<'w> {
 }
 
 impl<'w> Visitor<'w> {
+    /// Opens a browser in which nobody is signed in.
+    async fn start(world: &'w World) -> Self {
+        let chromium = Chromium::without_scripts().await;
+        Self { world, chromium }
+    }
+
     /// Opens a browser in which the user is signed in.
     async fn sign_in(world: &'w World, user: &User) -> Self {
-        let chromium = Chromium::without_scripts().await;
-        let visitor = Self { world, chromium };
+        let visitor = Self::start(world).await;
         visitor.open("/signin").await;
         visitor.sign_in_with(&user.email, PASSWORD).await;
         visitor
@@ -62,6 +69,50 @@ async fn the_account_is_changed_without_scripts(world: World) {
         .open(&format!("/verify?token={}", mail.await.token()))
         .await;
     visitor.submit(&[], SUBMIT, DONE).await;
+}
+
+/// Has the link mailed again that confirms the address, and opens it as a stranger, who asks for a new
+/// password and then enters the present one.
+async fn an_address_is_confirmed_without_scripts(world: World) {
+    let user = world.sign_up().await;
+    let visitor = Visitor::sign_in(&world, &user).await;
+    let again = "form[action='/account/email/confirmation'] button";
+    visitor.submit(&[], again, DONE).await;
+    let mail = world.mail(&user.email, "Confirm your e-mail address", 2).await;
+    let stranger = Visitor::start(&world).await;
+    let path = format!("/verify?token={}", mail.token());
+    stranger.open(&path).await;
+    let forgot = "form[action='/forgot'] button";
+    stranger.submit(&[], forgot, "class=\"button quiet\"").await;
+    stranger.open(&path).await;
+    stranger.submit(&[("#password", PASSWORD)], SUBMIT, DONE).await;
+}
+
+async fn two_step_sign_in_is_turned_off_without_scripts(world: World) {
+    let user = world.user().await;
+    let authenticator = Authenticator::enable(&world, &user).await;
+    let visitor = Visitor::start(&world).await;
+    visitor.open("/signin").await;
+    let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
+    visitor.submit(&fields, SUBMIT, "id=\"otp\"").await;
+    let code = [("#otp", authenticator.recovery_codes[0].as_str())];
+    visitor.submit(&code, SUBMIT, "href=\"/signout\"").await;
+    visitor.open("/account/two-step").await;
+    visitor.submit(&[], SUBMIT, DONE).await;
+}
+
+async fn an_initial_password_is_replaced_without_scripts(world: World) {
+    let email = world.fresh_email();
+    let created = world.cli(&["users", "create", "--email", &email, "--json"], "");
+    let initial = created["initial_password"].as_str().unwrap();
+    let visitor = Visitor::start(&world).await;
+    visitor.open("/signin").await;
+    let fields = [("#email", email.as_str()), ("#password", initial)];
+    visitor.submit(&fields, SUBMIT, "id=\"new_password\"").await;
+    visitor
+        .submit(&[("#new_password", NEW_PASSWORD)], SUBMIT, CHANGED)
+        .await;
+    visitor.sign_in_with(&email, NEW_PASSWORD).await;
 }
 
 async fn apps_and_devices_are_decided_without_scripts(world: World) {
@@ -138,111 +189,10 @@ async fn passkeys_replace_the_password_without_scripts(world: World) {
     visitor.submit(&[], remove, "Your password is removed").await;
 }
 
-async fn administrators_need_no_scripts(world: World) {
-    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
-    let visitor = Visitor::sign_in(&world, &admin).await;
-    visitor.open("/admin/keys").await;
-    visitor.chromium.press("[popovertarget=rotation]").await;
-    let rotate = "[popover]:popover-open form[action='/admin/keys/rotate'] button";
-    visitor.submit(&[], rotate, "can be rotated in").await;
-
-    visitor.open("/admin/users").await;
-    let nobody = [("#email", "nobody@example.org")];
-    visitor.submit(&nobody, SUBMIT, "class=\"empty\"").await;
-    visitor.open(&format!("/admin/users/{}", user.id)).await;
-    visitor.chromium.press("[popovertarget=dialog-disable]").await;
-    let disable = "[popover]:popover-open button.danger";
-    visitor.submit(&[], disable, CHANGED).await;
-
-    visitor.open("/admin/apps/new").await;
-    visitor.chromium.press("input[value=web]").await;
-    let fields = [
-        ("#name", "A shop"),
-        ("#redirect_uris", "https://shop.example.org/cb"),
-    ];
-    visitor.submit(&fields, SUBMIT, "value=\"create\"").await;
-    visitor.submit(&[], SUBMIT, DONE).await;
-    visitor.submit(&[], "a.button", "client_created").await;
-    visitor
-        .submit(&[], "a[href^='/admin/token-preview']", "id=\"scope\"")
-        .await;
-    let email = world.user().await.email;
-    visitor
-        .submit(&[("#email", &email)], SUBMIT, "client_epoch")
-        .await;
-    visitor.open("/admin/events").await;
-    let select = "form[role=search] button";
-    visitor
-        .chromium
-        .press("select#outcome option[value=failure]")
-        .await;
-    visitor.submit(&[], select, "value=\"failure\" selected").await;
-}
-
-/// Retires a key, ends the access of an app and the session of a user, and changes an app.
-async fn administrators_end_access_without_scripts(world: World) {
-    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
-    let app = world.app().kind("web").register();
-    app.tokens(&user, "posts:read").await;
-    let visitor = Visitor::sign_in(&world, &admin).await;
-    visitor.open("/admin/keys").await;
-    visitor.chromium.press("[popovertarget=retirement-2]").await;
-    let retire = "[popover]:popover-open form[action='/admin/keys/retire'] button";
-    visitor.submit(&[], retire, "was retired as compromised").await;
-
-    visitor.open(&format!("/admin/users/{}", user.id)).await;
-    let end_session = "form:has([value=end-session]) button";
-    let ended = "The user is not signed in anywhere.";
-    visitor.submit(&[], end_session, ended).await;
-    let revoke_consent = "form:has([value=revoke-consent]) button";
-    let revoked = "No app has access to this account.";
-    visitor.submit(&[], revoke_consent, revoked).await;
-
-    visitor.open(&format!("/admin/clients/{}", app.id)).await;
-    let press = async |dialog: &str| {
-        let button = format!("[popovertarget=dialog-{dialog}]");
-        visitor.chromium.press(&button).await;
-    };
-    let confirm = "[popover]:popover-open button[type=submit]";
-    press("rotate-secret").await;
-    visitor.submit(&[], confirm, DONE).await;
-    visitor.submit(&[], "a.button", "dialog-disable").await;
-    press("disable").await;
-    visitor.submit(&[], confirm, "dialog-enable").await;
-    press("enable").await;
-    visitor.submit(&[], confirm, "dialog-disable").await;
-}
-
-async fn lists_are_filtered_without_scripts(world: World) {
-    let admin = world.user_with_role("admin").await;
-    let visitor = Visitor::sign_in(&world, &admin).await;
-    let filter = "form[role=search] button";
-    for (path, field, value) in [
-        ("/admin/users", "role", "editor"),
-        ("/admin/users", "disabled", "true"),
-        ("/admin/clients", "type", "service"),
-        ("/admin/clients", "first_party", "false"),
-        ("/admin/sessions", "order", "asc"),
-        ("/admin/consents", "order", "desc"),
-        ("/admin/keys", "order", "asc"),
-        ("/admin/events", "name", "authn_login_fail"),
-    ] {
-        visitor.open(path).await;
-        let option = format!("select#{field} option[value={value}]");
-        visitor.chromium.press(&option).await;
-        let selected = format!("value=\"{value}\" selected");
-        visitor.submit(&[], filter, &selected).await;
-    }
-    visitor.open("/admin/events").await;
-    visitor.chromium.press("form[role=search] summary").await;
-    let none = [("#trace_id", "none")];
-    visitor.submit(&none, filter, "class=\"empty\"").await;
-}
-
 on_shapes!(the_account_is_changed_without_scripts: ; long: sqlite Sqlite);
+on_shapes!(an_address_is_confirmed_without_scripts: ; long: sqlite Sqlite);
+on_shapes!(two_step_sign_in_is_turned_off_without_scripts: ; long: sqlite Sqlite);
+on_shapes!(an_initial_password_is_replaced_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(another_account_is_used_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(passkeys_replace_the_password_without_scripts: ; long: sqlite Sqlite);
-on_shapes!(administrators_end_access_without_scripts: ; long: sqlite Sqlite);
-on_shapes!(lists_are_filtered_without_scripts: ; long: sqlite Sqlite);
 on_shapes!(apps_and_devices_are_decided_without_scripts: ; long: sqlite Sqlite);
-on_shapes!(administrators_need_no_scripts: ; long: sqlite Sqlite);
