@@ -2,10 +2,12 @@
 //! themselves.
 
 use super::rare_states::too_many_requests;
-use super::{Pictures, SUBMIT, Walk};
+use super::{FAILED, Pictures, SUBMIT, Walk};
 use serde_json::json;
 use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, response};
 
+/// The largest number of accounts that a network can create in a quarter of an hour.
+const MAX_SIGN_UPS: usize = 100;
 const LOGO: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#8e24aa"/></svg>"##;
 
 /// A GIF image with one pixel, as text: the first byte after its size counts eight colors, and the one after
@@ -78,6 +80,8 @@ pub(super) async fn walk(
     walk.chromium.expect("A widget of the captcha service").await;
     walk.check_expecting("branded-sign-in-captcha", 401).await;
     if walk.pictures.is_some() {
+        nobody_signed_in(&walk).await;
+        too_many_sign_ups(&walk).await;
         too_many_requests(&walk).await;
     }
     walk.end().await;
@@ -106,6 +110,32 @@ async fn described_apps(walk: &Walk<'_>) {
         documents.answer(200, &document.to_string());
         walk.visit(name, &app.authorization().path()).await;
     }
+}
+
+/// The page for a stranger whom an app that describes itself sends without a page to sign in.
+async fn nobody_signed_in(walk: &Walk<'_>) {
+    let app = App {
+        id: "https://app.example.org/client.json".to_owned(),
+        secret: None,
+        redirect_uri: CALLBACK.to_owned(),
+    };
+    let silent = app.authorization().set("prompt", "none").path();
+    walk.visit_expecting("branded-nobody-signed-in", &silent, 400)
+        .await;
+}
+
+/// The sign-up page for a network from which as many accounts were created as are possible in a quarter of an
+/// hour.
+async fn too_many_sign_ups(walk: &Walk<'_>) {
+    for _ in 0..MAX_SIGN_UPS {
+        let sign_up = json!({ "email": walk.world.fresh_email(), "password": PASSWORD });
+        walk.world.anyone().post("/users").json(&sign_up).await;
+    }
+    walk.open("/signup").await;
+    let email = walk.world.fresh_email();
+    walk.submit(&[("#email", &email), ("#password", PASSWORD)], SUBMIT, FAILED)
+        .await;
+    walk.check_expecting("branded-sign-up-too-many", 429).await;
 }
 
 /// An app that registered itself.

@@ -45,6 +45,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     ends::visit(walk).await;
     account::visit(walk).await;
     administration::visit(walk).await;
+    messages::too_many_codes(walk, &user).await;
     messages::too_many_mails(walk).await;
 }
 

@@ -7,6 +7,8 @@ use tests::{PASSWORD, User};
 
 /// The largest number of mails that a client address can request in a quarter of an hour.
 const MAX_MAILS: usize = 20;
+/// The largest number of wrong codes of devices that a user can enter in a quarter of an hour.
+const MAX_CODES: usize = 10;
 /// Adds a second field for the address.
 const REPEAT_EMAIL: &str = "
     const repeated = document.createElement('input');
@@ -92,4 +94,17 @@ pub(super) async fn too_many_mails(walk: &Walk<'_>) {
     let email = walk.world.fresh_email();
     walk.submit(&[("#email", &email)], SUBMIT, FAILED).await;
     walk.check_expecting("forgot-too-many", 429).await;
+}
+
+/// The form for the code of a device, for a user who has entered too many wrong ones.
+pub(super) async fn too_many_codes(walk: &Walk<'_>, user: &User) {
+    let wrong = "BCDF-GHJK";
+    let mut browser = user.browser();
+    for _ in 0..MAX_CODES {
+        browser.enter_user_code(wrong).await;
+    }
+    walk.sign_in(user).await;
+    walk.open("/device").await;
+    walk.submit(&[("#user_code", wrong)], SUBMIT, FAILED).await;
+    walk.check_expecting("device-too-many-codes", 429).await;
 }
