@@ -142,6 +142,8 @@ async fn the_sign_in_page_embeds_the_captcha_and_allows_its_script(shape: Shape)
         html.contains("<script src=\"https://captcha.example/api.js\" async defer></script>"),
         "{html}"
     );
+    let without_scripts = "<noscript><p class=\"error\" role=\"alert\">The captcha needs JavaScript.";
+    assert!(html.contains(without_scripts), "{html}");
     let mut sent = fields(PASSWORD).to_vec();
     sent.push(("csrf".to_owned(), page.hidden("csrf").unwrap()));
     sent.push(("cf-turnstile-response".to_owned(), "good".to_owned()));
