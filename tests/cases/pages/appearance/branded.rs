@@ -2,7 +2,7 @@
 //! themselves.
 
 use super::rare_states::too_many_requests;
-use super::{FAILED, Pictures, SUBMIT, Walk};
+use super::{DONE, FAILED, Pictures, SUBMIT, Walk};
 use serde_json::json;
 use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, response};
 
@@ -17,6 +17,9 @@ const IMAGE: &str = concat!(
     "\0\0\0\u{0b}\u{5d}\u{4e}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
     ",\0\0\0\0\u{1}\0\u{1}\0\0\u{3}\u{2}\u{18}\u{9}\0;",
 );
+
+/// Names another version of the document in the form, as if the app had changed it since.
+const SET_VERSION: &str = "document.querySelector('input[name=client_version]').value = 'another'";
 
 /// A script that fills in the widget as that of a captcha service does.
 const CAPTCHA_SCRIPT: &str = r##"
@@ -87,7 +90,8 @@ pub(super) async fn walk(
     walk.end().await;
 }
 
-/// The consent to apps that describe themselves by a document, one of which has a logo.
+/// The consent to apps that describe themselves by a document, one of which has a logo, and the page after a
+/// decision about another version of the document.
 async fn described_apps(walk: &Walk<'_>) {
     let (documents, images) = (StubServer::start().await, StubServer::start().await);
     images.answer_raw(&response("200 OK", "Content-Type: image/gif\r\n", IMAGE));
@@ -109,6 +113,11 @@ async fn described_apps(walk: &Walk<'_>) {
             .extend(members.as_object().unwrap().clone());
         documents.answer(200, &document.to_string());
         walk.visit(name, &app.authorization().path()).await;
+    }
+    if walk.pictures.is_some() {
+        walk.chromium.run(SET_VERSION, &[]).await;
+        walk.submit(&[], "button[value=allow]", DONE).await;
+        walk.check_expecting("branded-app-changed", 400).await;
     }
 }
 
