@@ -13,8 +13,13 @@ test("npm accepts the package", () => {
     cwd: fileURLToPath(directory), encoding: "utf8", stdio: ["ignore", "pipe", "ignore"],
   });
   const files = JSON.parse(output)[0].files.map(({ path }) => path);
-  assert.deepEqual(files.sort(), ["README.md", "latchkey-auth.d.ts", "latchkey-auth.js", "package.json"]);
+  assert.deepEqual(files.sort(), ["LICENSE", "README.md", "latchkey-auth.d.ts", "latchkey-auth.js", "package.json"]);
   assert.equal(manifest.dependencies ?? manifest.peerDependencies, undefined);
+});
+
+test("the package has the license of the project", () => {
+  const [own, ofProject] = ["LICENSE", "../../LICENSE"].map((path) => readFileSync(new URL(path, directory), "utf8"));
+  assert.equal(own, ofProject);
 });
 
 test("without comments the module has less than 6 kB", () => {
