@@ -45,7 +45,7 @@ async function start() {
       paymentsView(api, calls),
     ]));
   try {
-    if ((await latchkey.start()) === "signed_out") showSignedOut();
+    if ((await latchkey.start()) === "signed_out") showSignedOut(latchkey.ended);
   } catch (error) {
     showSignedOut(error);
   }

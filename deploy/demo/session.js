@@ -3,19 +3,19 @@ import { SessionEndedError } from "./latchkey-auth.js";
 import { action, correlation, el, errorNotice } from "./dom.js";
 import { words } from "./words.js";
 
-// Makes the view without a user. `error` tells why a session ended or a step failed. A failed sign-out can be repeated.
+// Makes the view without a user. `error` tells why there is no session or a step failed. A failed sign-out can be repeated.
 export function signedOutView(latchkey, error, signOutAgain) {
   return [
     el("h2", {}, words.session),
-    error && !(error instanceof SessionEndedError) ? errorNotice(error) : reasonOf(error),
+    error instanceof SessionEndedError ? reasonOf(error) : errorNotice(error),
     action(words.signIn, () => latchkey.signIn(), { id: "sign-in", class: "" }).element,
     signOutAgain ? action(words.signOutAgain, signOutAgain, { id: "sign-out", class: "quiet" }).element : "",
   ];
 }
 
 function reasonOf(end) {
-  const text = end ? `${words.ended} (${end.error}): ${end.description}` : `${words.ended}.`;
-  return el("p", { class: "notice", role: "status", id: "ended" }, text, ...correlation(end?.correlationId));
+  const text = `${words.ended} (${end.error}): ${end.description}`;
+  return el("p", { class: "notice", role: "status", id: "ended" }, text, ...correlation(end.correlationId));
 }
 
 // Makes the view of the user.

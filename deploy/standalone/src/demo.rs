@@ -9,6 +9,8 @@ use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use identity::clients;
+use runtime::startup::Runtime;
 use std::sync::Arc;
 
 /// The scripts of the demo app, each with its file name.
@@ -30,7 +32,7 @@ const SCRIPTS: [(&str, &str); 12] = [
     ),
 ];
 
-#[derive(Template)]
+#[derive(Clone, Template)]
 #[template(path = "home.html")]
 struct Home {
     /// The name of the service.
@@ -41,7 +43,7 @@ struct Home {
     help: Option<String>,
     /// The place of the administrator's initial password, if this process created the administrator.
     password_place: Option<PasswordPlace>,
-    /// Whether there is a demo app.
+    /// Whether there is a demo app that users can sign in to.
     has_demo_app: bool,
 }
 
@@ -67,41 +69,48 @@ struct Callback {
 }
 
 /// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, those
-/// of the demo client if there is one, and the demo app if `app_issuer`, the URL of its issuer, is given. If
+/// of the demo client if the installation is on loopback, and the demo app if it is registered. If
 /// `password_place` is given, the front page also shows the administrator's first steps.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"
 )]
 pub(crate) fn routes(
-    has_demo_client: bool,
-    app_issuer: Option<&str>,
-    allows_sign_ups: bool,
+    runtime: &Runtime,
+    has_demo_app: bool,
     password_place: Option<PasswordPlace>,
     brand: Arc<Brand>,
 ) -> Router {
-    let home = Arc::new(Home {
+    let home = Home {
         service: brand.name().to_owned(),
-        allows_sign_ups,
+        allows_sign_ups: runtime.identity.allows_sign_ups,
         help: brand.help().map(str::to_owned),
         password_place,
-        has_demo_app: app_issuer.is_some(),
-    });
+        has_demo_app,
+    };
+    let db = runtime.identity.db.clone();
     let show = async move || {
+        // An operator may have disabled the app since. While the database does not answer, nobody can sign in.
+        let app = match home.has_demo_app {
+            true => clients::find(&db, DEMO_APP_ID).await.ok().flatten(),
+            false => None,
+        };
+        let has_demo_app = app.is_some_and(|app| app.disabled_at.is_none());
+        let home = Home { has_demo_app, ..home };
         let title = text::of("home").with("service", &home.service);
-        render(&title.plain(), &*home)
+        render(&title.plain(), &home)
     };
     let routes = Router::new().route("/", get(show));
-    let routes = match has_demo_client {
-        true => routes
+    let routes = match runtime.is_production {
+        true => routes,
+        false => routes
             .route(DEMO_PATH, get(app_or_response))
             .route(DEMO_APP_CALLBACK, get(app))
             .route("/demo/{file}", get(script)),
-        false => routes,
     };
-    let app_page: AppPage = app_issuer.map(|issuer| {
+    let app_page: AppPage = has_demo_app.then(|| {
         Arc::new(DemoApp {
-            issuer: issuer.to_owned(),
+            issuer: runtime.urls.issuer.clone(),
         })
     });
     routes

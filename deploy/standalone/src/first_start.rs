@@ -48,6 +48,7 @@ pub(crate) struct Bootstrapped {
 }
 
 /// The place where the front page says that the initial password is.
+#[derive(Clone)]
 pub(crate) enum PasswordPlace {
     /// The terminal in which the program runs.
     Terminal,

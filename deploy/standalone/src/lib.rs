@@ -75,12 +75,10 @@ async fn run(args: Args) -> Result<(), Error> {
     // be reachable from this machine.
     let api = api_server::Api::open(&runtime, &args.api, Some(runtime.bound));
     let health = issuer.add_health_checks(api.add_health_checks(runtime.health()));
-    let allows_sign_ups = runtime.identity.allows_sign_ups;
     // In production the front page is for strangers.
     let first_password = bootstrapped.password.as_ref().filter(|_| !is_production);
     let place = first_password.map(InitialPassword::place);
-    let app_issuer = bootstrapped.has_demo_app.then_some(runtime.urls.issuer.as_str());
-    let demo = demo::routes(!is_production, app_issuer, allows_sign_ups, place, issuer.brand());
+    let demo = demo::routes(&runtime, bootstrapped.has_demo_app, place, issuer.brand());
     let routes = issuer.routes().merge(api.routes()).merge(demo.into());
     banner::print(&runtime.urls, !is_production, &bootstrapped)?;
     runtime.serve(routes, health).await

@@ -1,0 +1,63 @@
+//! The pages and the files of the demo app.
+
+use tests::{SharedWorld, World, on_one_process};
+
+async fn the_demo_app_is_served_with_a_strict_policy(world: SharedWorld) {
+    let anyone = world.anyone();
+    for path in ["/demo", "/demo/callback"] {
+        let page = anyone.get(path).await.expect(200);
+        let policy = page.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        let own = "script-src 'self'; connect-src 'self'";
+        assert!(policy.ends_with(own) && !policy.contains("unsafe"), "{policy}");
+        assert!(page.text().contains("src=\"/demo/main.js\""), "{page}");
+    }
+    for file in ["main.js", "latchkey-auth.js"] {
+        let script = anyone.get(&format!("/demo/{file}")).await.expect(200);
+        assert!(
+            script.header("content-type").starts_with("text/javascript"),
+            "{script}"
+        );
+    }
+    anyone.get("/demo/other.js").await.expect_error(404, "not_found");
+}
+
+/// Each file of the demo app is served, and imports only such files.
+async fn the_scripts_of_the_demo_app_are_complete(world: SharedWorld) {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/demo");
+    let (mut files, mut imports) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let served = world
+            .anyone()
+            .get(&format!("/demo/{name}"))
+            .await
+            .expect(200)
+            .text();
+        let parts = served.split(" from \"./").skip(1);
+        imports.extend(parts.map(|part| part.split('"').next().unwrap().to_owned()));
+        files.push(name);
+    }
+    files.push("latchkey-auth.js".to_owned());
+    imports.retain(|import| !files.contains(import));
+    assert_eq!(imports, Vec::<String>::new());
+}
+
+/// An operator can disable the app: its link on the front page would then lead to an error.
+async fn the_front_page_links_to_the_demo_app_while_it_is_enabled(world: World) {
+    let has_link = async || {
+        let front = world.anyone().get("/").await.expect(200);
+        front.text().contains("href=\"/demo\"")
+    };
+    assert!(has_link().await);
+    world.cli(&["clients", "disable", "demo-app", "--json"], "");
+    assert!(!has_link().await);
+    world.cli(&["clients", "enable", "demo-app", "--json"], "");
+    assert!(has_link().await);
+}
+
+on_one_process!(
+    the_demo_app_is_served_with_a_strict_policy,
+    the_scripts_of_the_demo_app_are_complete,
+    the_front_page_links_to_the_demo_app_while_it_is_enabled,
+);
