@@ -2,10 +2,12 @@
 
 mod appearance;
 mod driver;
+mod tabs;
 mod traces;
 
 use crate::accounts::User;
 use crate::browser::plain_hyphens;
+use crate::lossy_proxy::LossyProxy;
 use crate::polling::eventually;
 use driver::Driver;
 use serde_json::{Value, json};
@@ -36,20 +38,30 @@ pub struct Chromium {
 impl Chromium {
     /// Starts a browser with JavaScript disabled.
     pub async fn without_scripts() -> Self {
-        Self::start(json!({ "profile.managed_default_content_settings.javascript": 2 })).await
+        Self::start(
+            json!({ "profile.managed_default_content_settings.javascript": 2 }),
+            &[],
+        )
+        .await
     }
 
     /// Starts a browser with JavaScript enabled.
     pub async fn with_scripts() -> Self {
-        Self::start(json!({})).await
+        Self::start(json!({}), &[]).await
     }
 
     /// Starts a browser whose user prefers this language.
     pub async fn in_language(tag: &str) -> Self {
-        Self::start(json!({ "intl.accept_languages": tag })).await
+        Self::start(json!({ "intl.accept_languages": tag }), &[]).await
     }
 
-    async fn start(preferences: Value) -> Self {
+    /// Starts a browser that sends all its requests to this proxy, those to `localhost` too.
+    pub async fn behind(proxy: &LossyProxy) -> Self {
+        let server = format!("--proxy-server=http://127.0.0.1:{}", proxy.port);
+        Self::start(json!({}), &[server.as_str(), "--proxy-bypass-list=<-loopback>"]).await
+    }
+
+    async fn start(preferences: Value, arguments: &[&str]) -> Self {
         let profile = tempfile::tempdir().unwrap();
         let driver = Driver::start();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -59,27 +71,36 @@ impl Chromium {
             client,
             profile,
         };
-        let options = json!({
-            "args": [
-                "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-                "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                format!("--user-data-dir={}", chromium.profile.path().display()),
-            ],
-            "prefs": preferences,
-        });
+        let profile = format!("--user-data-dir={}", chromium.profile.path().display());
+        let own = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            profile.as_str(),
+        ];
+        let arguments = [&own[..], arguments].concat();
+        let options = json!({ "args": arguments, "prefs": preferences });
         let capabilities = json!({ "capabilities": { "alwaysMatch": {
             "goog:chromeOptions": options,
             "goog:loggingPrefs": { "browser": "ALL" },
         } } });
         let session = chromium.post("", &capabilities).await;
         chromium.session = format!("{}/{}", chromium.session, session["sessionId"].as_str().unwrap());
-        // The window stays in focus whatever the browser itself does. Out of focus, no element of a page
-        // matches `:focus`.
+        chromium.emulate_focus().await;
+        chromium
+    }
+
+    /// Keeps the window in focus whatever the browser itself does. Out of focus, no element of a page matches
+    /// `:focus`.
+    async fn emulate_focus(&self) {
         let emulation = json!({ "enabled": true });
-        chromium
-            .devtools("Emulation.setFocusEmulationEnabled", emulation)
+        self.devtools("Emulation.setFocusEmulationEnabled", emulation)
             .await;
-        chromium
     }
 
     /// Opens an address.

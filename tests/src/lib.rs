@@ -31,6 +31,7 @@ mod independent_clients;
 mod installed_programs;
 mod introspection;
 mod lists;
+mod lossy_proxy;
 mod metrics;
 mod oauth_errors;
 mod outbox;
@@ -80,6 +81,7 @@ pub use lists::{
     cursor, expect_cursor_outlives_item, expect_pages_of_45, expect_prev_stops_at_first_page, follow_pages,
     ids, items, link,
 };
+pub use lossy_proxy::LossyProxy;
 pub use outbox::Mail;
 pub use passkey::{Passkey, PasskeyOptions};
 pub use payments::{Payment, fresh_key};

@@ -1,11 +1,13 @@
 //! The module for single-page apps in `deploy/latchkey-auth`.
 
+mod many_tabs;
+
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::{
-    App, Chromium, ClientLibrary, Shape, SharedWorld, StubServer, World, eventually, on_one_shape, response,
-    without_deployment,
+    App, Chromium, ClientLibrary, Shape, SharedWorld, StubServer, User, World, eventually, on_one_shape,
+    response, without_deployment,
 };
 
 const ORIGIN: &str = "http://localhost:4000";
@@ -51,10 +53,49 @@ async fn the_module_signs_in_refreshes_and_signs_out(shape: Shape) {
     }
 }
 
+/// A single-page app with the module, on a server of its own.
+struct Site {
+    app: App,
+    origin: String,
+    _server: StubServer,
+}
+
+impl Site {
+    /// Starts the server. With `dpop` the tokens are bound to a key.
+    async fn start(world: &World, dpop: bool) -> Self {
+        let server = StubServer::start().await;
+        let origin = server.url.replace("127.0.0.1", "localhost");
+        let callback = format!("{origin}/callback");
+        let app = world
+            .app()
+            .redirect_uri(&callback)
+            .option(&["--refresh-cookie"])
+            .register();
+        let page = page(world, &app, dpop);
+        server.answer_raw(&response("200 OK", "Content-Type: text/html\r\n", &page));
+        world.expect_origin(&origin).await;
+        Self {
+            app,
+            origin,
+            _server: server,
+        }
+    }
+
+    /// Signs the user in with the whole window, which returns to the redirect URI.
+    async fn sign_in(&self, browser: &Chromium, user: &User) {
+        browser.open(&self.origin).await;
+        browser.expect(&state("signed_out")).await;
+        browser.press("#sign-in").await;
+        browser.sign_in_and_allow(user).await;
+        let address = browser.expect(&state("signed in")).await;
+        assert_eq!(address, self.app.redirect_uri);
+    }
+}
+
 /// A page with the module, for this app.
-fn page(world: &World, app: &App) -> String {
+fn page(world: &World, app: &App, dpop: bool) -> String {
     let read = |path| std::fs::read_to_string(directory().join(path)).unwrap();
-    let settings = json!({ "issuer": world.base(), "clientId": app.id });
+    let settings = json!({ "issuer": world.base(), "clientId": app.id, "dpop": dpop });
     read("page.html")
         .replace(
             "/* MODULE */",
@@ -71,27 +112,10 @@ fn state(name: &str) -> String {
 /// The real browser has what the tests in Node.js imitate: cookies, CORS, Web Locks, IndexedDB, and the header
 /// of the issuer's pages that cuts a popup off from the page that opened it.
 async fn a_page_in_chromium_signs_in_reloads_and_signs_in_with_a_popup(world: SharedWorld) {
-    let (user, server) = (world.user().await, StubServer::start().await);
-    let origin = server.url.replace("127.0.0.1", "localhost");
-    let callback = format!("{origin}/callback");
-    let app = world
-        .app()
-        .redirect_uri(&callback)
-        .option(&["--refresh-cookie"])
-        .register();
-    server.answer_raw(&response(
-        "200 OK",
-        "Content-Type: text/html\r\n",
-        &page(&world, &app),
-    ));
-    world.expect_origin(&origin).await;
+    let (user, site) = (world.user().await, Site::start(&world, true).await);
     let browser = Chromium::with_scripts().await;
-    browser.open(&origin).await;
-    browser.expect(&state("signed_out")).await;
-    browser.press("#sign-in").await;
-    browser.sign_in_and_allow(&user).await;
-    assert_eq!(browser.expect(&state("signed in")).await, callback);
-    browser.open(&origin).await;
+    site.sign_in(&browser, &user).await;
+    browser.open(&site.origin).await;
     browser.expect(&state("signed in")).await;
     browser.expect(&format!("{} {}", user.id, user.email)).await;
     browser.press("#sign-out").await;

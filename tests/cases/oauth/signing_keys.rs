@@ -18,7 +18,7 @@ use tests::{App, Tokens, World, eventually};
 
 /// The time from staging until a key may sign: the JWKS max-age, and a second until every issuer replica
 /// publishes it.
-pub(super) const STAGING_TIME: Duration = Duration::from_secs(301);
+pub(crate) const STAGING_TIME: Duration = Duration::from_secs(301);
 /// The time from retirement until the last token of a key has expired, with a margin for replicas that
 /// learned of it late.
 pub(super) const RETIREMENT_TIME: Duration = Duration::from_secs(660);
@@ -61,7 +61,7 @@ async fn published(world: &World) -> Vec<String> {
 }
 
 /// Rotates the keys. Returns the new active kid.
-pub(super) fn rotate(world: &World) -> String {
+pub(crate) fn rotate(world: &World) -> String {
     let rotated = world.cli(&["keys", "rotate", "--yes", "--json"], "");
     assert_eq!(rotated["done"], "rotated", "{rotated}");
     rotated["active"].as_str().unwrap().to_owned()

@@ -1,6 +1,8 @@
 //! The demo app in Chromium: the way from sign-in to sign-out, several tabs, and what interrupts a session.
 
+mod interruptions;
 mod served;
+mod tabs;
 
 use serde_json::{Value, json};
 use tests::{Chromium, PASSWORD, SUBMIT, SharedWorld, User, World, eventually, items, on_one_process};

@@ -1,0 +1,135 @@
+//! What interrupts the session of the demo app: a rotation of the signing keys, a sleep of the computer, a lost
+//! network, and an end elsewhere.
+
+use super::Demo;
+use crate::oauth::signing_keys::{STAGING_TIME, rotate};
+use serde_json::json;
+use std::time::Duration;
+use tests::{PASSWORD, Shape, SharedWorld, World, eventually, on_shapes};
+
+/// Longer than an access token lives. Twice this time is shorter than a session lives.
+const SLEEP: Duration = Duration::from_secs(20 * 60);
+/// Reports in the console each token that a page writes into the address, the history or the web storage.
+const WATCH: &str = r"
+    const check = (place, text) => {
+        if (/eyJ[\w-]+\.eyJ[\w-]+/.test(text)) console.error(`${place} has a token`);
+    };
+    check('the address', location.href);
+    const { setItem } = Storage.prototype;
+    Storage.prototype.setItem = function (name, value) {
+        check('the storage', `${name} ${value}`);
+        return setItem.call(this, name, value);
+    };
+    for (const method of ['pushState', 'replaceState']) {
+        const change = history[method].bind(history);
+        history[method] = (state, title, url) => {
+            check('the history', `${JSON.stringify(state)} ${url}`);
+            return change(state, title, url);
+        };
+    }
+";
+/// Keeps the `kid` of the newest access token.
+const KEEP_KID: &str = "
+    const send = window.fetch;
+    window.fetch = async request => {
+        const response = await send(request);
+        if (request.url.endsWith('/token')) {
+            const { access_token: token } = await response.clone().json();
+            const header = token.split('.')[0].replace(/-/g, '+').replace(/_/g, '/');
+            window.kid = JSON.parse(atob(header)).kid;
+        }
+        return response;
+    };
+";
+/// Sets the clock of the page forward. Its timers stand still meanwhile, as in a computer that sleeps.
+const MOVE_CLOCK: &str = "
+    const [length] = args, now = Date.now;
+    Date.now = () => now() + length;
+";
+/// Shows the page again.
+const WAKE: &str = "document.dispatchEvent(new Event('visibilitychange'))";
+
+impl Demo<'_> {
+    /// Rotates the signing keys. The page gets a token of the new key, which the API accepts.
+    async fn rotate_keys(&self, post: i64) {
+        self.world.advance(STAGING_TIME);
+        let kid = json!(rotate(self.world));
+        self.chromium.run(KEEP_KID, &[]).await;
+        eventually("another key signs", async || {
+            self.renew().await;
+            self.chromium.run("return window.kid", &[]).await == kid
+        })
+        .await;
+        self.comment_on(post).await;
+    }
+
+    /// The time goes on for the server and the page.
+    async fn move_clocks(&self) {
+        self.world.advance(SLEEP);
+        let length = u32::try_from(SLEEP.as_millis()).unwrap();
+        self.chromium.run(MOVE_CLOCK, &[json!(length)]).await;
+    }
+
+    /// The computer sleeps, and the page renews its expired token when it is shown.
+    async fn sleep(&self) {
+        let former = self.token().await;
+        self.move_clocks().await;
+        self.chromium.run(WAKE, &[]).await;
+        self.expect_renewed(&former).await;
+    }
+
+    /// The network is lost until the token has expired. The page renews it when the network is back.
+    async fn lose_network(&self) {
+        let former = self.token().await;
+        self.chromium.be_offline(true).await;
+        self.chromium
+            .submit(&[], "#renew", "Try again: the session continues.")
+            .await;
+        self.move_clocks().await;
+        assert_eq!(self.token().await, former);
+        self.chromium.be_offline(false).await;
+        self.expect_renewed(&former).await;
+    }
+}
+
+async fn a_session_outlives_a_key_rotation_a_sleep_and_a_lost_network(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let user = world.user().await;
+    let demo = Demo::start(&world, &user).await;
+    demo.chromium.add_script(WATCH).await;
+    demo.sign_in().await;
+    let post = demo.write_post().await;
+    demo.rotate_keys(post).await;
+    demo.sleep().await;
+    demo.pay().await;
+    demo.expect_refused(&[("/token", 400)]).await;
+    demo.chromium.expect_no_trace(None, 200).await;
+    demo.lose_network().await;
+    let console = demo.chromium.console().await;
+    let is_lost = |message: &String| message.contains("net::ERR_INTERNET_DISCONNECTED");
+    assert!(console.iter().all(is_lost), "{console:?}");
+    demo.sign_out().await;
+    for url in demo.chromium.history().await {
+        let has_secret = ["?code=", "&code=", ".eyJ"].iter().any(|part| url.contains(part));
+        assert!(!has_secret, "{url}");
+    }
+    demo.chromium.expect_no_trace(None, 200).await;
+}
+
+async fn the_page_says_why_its_session_ended_elsewhere(world: SharedWorld) {
+    let user = world.user().await;
+    let demo = Demo::start(&world, &user).await;
+    demo.sign_in().await;
+    let elsewhere = world.log_in(&user.email, PASSWORD).await;
+    let body = json!({ "current_password": PASSWORD, "new_password": "another good password" });
+    let change = elsewhere.call("PUT", "/me/password").json(&body);
+    change.await.expect(204);
+    demo.open().await;
+    let ended = "You are not signed in (invalid_grant): the refresh token was revoked at ";
+    demo.chromium.expect(ended).await;
+    let source = demo.chromium.source().await;
+    assert!(source.contains(": the user changed the password"), "{source}");
+}
+
+on_shapes!(a_session_outlives_a_key_rotation_a_sleep_and_a_lost_network: ; long: sqlite Sqlite);
+on_shapes!(the_page_says_why_its_session_ended_elsewhere: ; long: sqlite Sqlite);

@@ -1,0 +1,48 @@
+//! Two tabs of the demo app in one browser.
+
+use super::{Demo, SAVED};
+use tests::{World, on_shapes};
+
+async fn two_tabs_merge_their_changes_and_sign_out_together(world: World) {
+    let user = world.user().await;
+    let demo = Demo::start(&world, &user).await;
+    let chromium = &demo.chromium;
+    demo.sign_in().await;
+    let post = demo.write_post().await;
+    demo.edit(post).await;
+    let first = chromium.window().await;
+    let second = chromium.open_tab().await;
+    demo.open().await;
+    demo.expect_user().await;
+    demo.edit(post).await;
+    demo.save(post, "title", "Theirs", SAVED).await;
+
+    // The first tab read the post before. It sees the change, and merges.
+    chromium.turn_to(&first).await;
+    demo.save(post, "body", "Second", "<strong>Theirs</strong>").await;
+    demo.expect_post(post, "Theirs", "First").await;
+    demo.save(post, "title", "Both", SAVED).await;
+    demo.expect_post(post, "Both", "Second").await;
+
+    // So does the second tab now. It takes the other version over first.
+    chromium.turn_to(&second).await;
+    demo.save(post, "body", "Third", "<strong>Both</strong>").await;
+    chromium.press(&format!("#take-over-{post}")).await;
+    demo.save(post, "title", "All", SAVED).await;
+    demo.expect_post(post, "All", "Second").await;
+
+    chromium
+        .submit(&[], "#sign-out", "You are not signed in (signed_out)")
+        .await;
+    let path = format!("/posts/{post}");
+    let refused = [("/token", 400), (path.as_str(), 412)];
+    demo.expect_only_refused(&refused).await;
+    chromium.expect_no_trace(None, 200).await;
+    chromium.turn_to(&first).await;
+    let elsewhere = "You are not signed in (signed_out_elsewhere)";
+    chromium.expect(elsewhere).await;
+    demo.expect_only_refused(&refused).await;
+    chromium.expect_no_trace(None, 200).await;
+}
+
+on_shapes!(two_tabs_merge_their_changes_and_sign_out_together: ; long: sqlite Sqlite);

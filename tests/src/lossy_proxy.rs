@@ -1,0 +1,98 @@
+//! A forward proxy that loses answers to refreshes, as a mobile network does: the issuer has answered, and the
+//! browser gets neither the tokens nor the cookie.
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response, header};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::io::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// The body of a refresh contains this.
+const REFRESH: &[u8] = b"grant_type=refresh_token";
+
+/// The proxy. Stops on drop.
+#[derive(Debug)]
+pub struct LossyProxy {
+    pub(crate) port: u16,
+    refreshes: Arc<AtomicUsize>,
+    one_of: usize,
+    server: JoinHandle<()>,
+}
+
+impl LossyProxy {
+    /// Listens on a free port, and loses one of so many answers to refreshes.
+    pub async fn start(one_of: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let refreshes = Arc::<AtomicUsize>::default();
+        let count = Arc::clone(&refreshes);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_max_idle_per_host(0)
+            .build(HttpConnector::new());
+        let server = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                let (count, client) = (Arc::clone(&count), client.clone());
+                let service = service_fn(move |request| {
+                    let (count, client) = (Arc::clone(&count), client.clone());
+                    async move { forward(&client, request, &count, one_of).await }
+                });
+                // A browser itself repeats a request that fails on a connection that it used before.
+                let connection = hyper::server::conn::http1::Builder::new()
+                    .keep_alive(false)
+                    .serve_connection(TokioIo::new(stream), service);
+                tokio::spawn(connection);
+            }
+        });
+        Self {
+            port,
+            refreshes,
+            one_of,
+            server,
+        }
+    }
+
+    /// The number of answers that were lost.
+    pub fn lost(&self) -> usize {
+        self.refreshes.load(Ordering::Relaxed) / self.one_of
+    }
+}
+
+impl Drop for LossyProxy {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// Forwards a request and returns its response. Fails without an answer to the browser if the response is
+/// lost.
+async fn forward(
+    client: &Client<HttpConnector, Full<Bytes>>,
+    request: Request<Incoming>,
+    refreshes: &AtomicUsize,
+    one_of: usize,
+) -> Result<Response<Full<Bytes>>, Error> {
+    let (mut parts, body) = request.into_parts();
+    parts.headers.remove("proxy-connection");
+    let body = body.collect().await.map_err(Error::other)?.to_bytes();
+    let is_refresh = body.windows(REFRESH.len()).any(|part| part == REFRESH);
+    let request = Request::from_parts(parts, Full::new(body));
+    let response = client.request(request).await.map_err(Error::other)?;
+    let (mut parts, body) = response.into_parts();
+    for hop_by_hop in [header::TRANSFER_ENCODING, header::CONNECTION] {
+        parts.headers.remove(hop_by_hop);
+    }
+    let body = body.collect().await.map_err(Error::other)?.to_bytes();
+    let is_lost = is_refresh && (refreshes.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(one_of);
+    match is_lost {
+        true => Err(Error::other("the response was lost")),
+        false => Ok(Response::from_parts(parts, Full::new(body))),
+    }
+}
