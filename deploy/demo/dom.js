@@ -1,5 +1,6 @@
 // Elements of the page, in the classes of the style sheet of all pages.
 import { ConnectionError, SessionEndedError, SignInError } from "./latchkey-auth.js";
+import { settings } from "./settings.js";
 import { words } from "./words.js";
 
 // Makes an element. Attributes whose names begin with `on` are listeners. Texts never become markup.
@@ -28,7 +29,7 @@ function wayOn(error) {
   if (error instanceof SessionEndedError || error instanceof SignInError) return words.signInAgain;
   if (error.retryAfter) return words.tryLater(error.retryAfter);
   if (error instanceof ConnectionError) return words.tryAgain;
-  return el("a", { href: "/docs" }, words.reference);
+  return el("a", { href: `${settings.api}/docs` }, words.reference);
 }
 
 // Runs the task of a button unless it is running, and shows its error in `place`.

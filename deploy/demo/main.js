@@ -6,23 +6,24 @@ import { el } from "./dom.js";
 import { paymentsView } from "./payments.js";
 import { postsView } from "./posts.js";
 import { signedOutView, tokenView, userView } from "./session.js";
+import { root, settings } from "./settings.js";
 import { words } from "./words.js";
 
 const SCOPE = "openid profile:read posts:read posts:write comments:write payments:read payments:write";
 
-const root = document.getElementById("demo");
-const { issuer, clientId, path, callback } = root.dataset;
+const { issuer, api: base, origin, clientId, path, callback } = settings;
 
 async function start() {
   const calls = new Calls();
   const latchkey = new Latchkey({
     issuer,
     clientId,
-    redirectUri: issuer + callback,
+    redirectUri: origin + callback,
     scope: SCOPE,
+    apis: [base],
     fetch: (request) => calls.send(request),
   });
-  const api = apiOf(latchkey, issuer);
+  const api = apiOf(latchkey, base);
   const app = el("div");
   root.replaceChildren(app, calls.element);
   // Aborted when another view replaces this one.
@@ -56,6 +57,6 @@ async function start() {
 for (const link of document.querySelectorAll("footer a[hreflang]")) {
   link.href = `${path}?language=${link.hreflang}`;
 }
-// The cookie of the refresh token, and the redirect URI, are those of one origin.
-if (location.origin === issuer) start();
-else root.replaceChildren(el("p", {}, `${words.elsewhere} `, el("a", { href: issuer + path }, issuer + path)));
+// The redirect URI is that of one origin.
+if (location.origin === origin) start();
+else root.replaceChildren(el("p", {}, `${words.elsewhere} `, el("a", { href: origin + path }, origin + path)));

@@ -1,6 +1,6 @@
 // All words that the demo says itself. Those of the server come with its responses.
 export const words = {
-  elsewhere: "The demo app runs only at the issuer's address. Open it there:",
+  elsewhere: "The demo app runs only at its own address. Open it there:",
   session: "Session",
   signIn: "Sign in",
   signOut: "Sign out",

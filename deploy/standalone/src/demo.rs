@@ -14,7 +14,7 @@ use runtime::startup::Runtime;
 use std::sync::Arc;
 
 /// The scripts of the demo app, each with its file name.
-const SCRIPTS: [(&str, &str); 12] = [
+const SCRIPTS: [(&str, &str); 13] = [
     ("api.js", include_str!("../../demo/api.js")),
     ("calls.js", include_str!("../../demo/calls.js")),
     ("comments.js", include_str!("../../demo/comments.js")),
@@ -25,6 +25,7 @@ const SCRIPTS: [(&str, &str); 12] = [
     ("post.js", include_str!("../../demo/post.js")),
     ("posts.js", include_str!("../../demo/posts.js")),
     ("session.js", include_str!("../../demo/session.js")),
+    ("settings.js", include_str!("../../demo/settings.js")),
     ("words.js", include_str!("../../demo/words.js")),
     (
         "latchkey-auth.js",

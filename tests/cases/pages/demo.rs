@@ -1,6 +1,8 @@
-//! The demo app in Chromium: the way from sign-in to sign-out, several tabs, and what interrupts a session.
+//! The demo app in Chromium: the way from sign-in to sign-out, several tabs, what interrupts a session, and a
+//! server of its own.
 
 mod interruptions;
+mod own_site;
 mod served;
 mod tabs;
 
@@ -31,6 +33,8 @@ struct Demo<'w> {
     world: &'w World,
     user: &'w User,
     chromium: Chromium,
+    /// The address of the page.
+    address: String,
 }
 
 impl<'w> Demo<'w> {
@@ -40,11 +44,12 @@ impl<'w> Demo<'w> {
             world,
             user,
             chromium: Chromium::in_language("en").await,
+            address: format!("{}/demo", world.base()),
         }
     }
 
     async fn open(&self) {
-        self.chromium.open(&format!("{}/demo", self.world.base())).await;
+        self.chromium.open(&self.address).await;
     }
 
     /// Signs in and comes back to the page, whose address has nothing of the response.
@@ -63,7 +68,7 @@ impl<'w> Demo<'w> {
     async fn expect_user(&self) {
         let shown = format!("<bdi id=\"user\">{}</bdi>", self.user.email);
         let address = self.chromium.expect(&shown).await;
-        assert_eq!(address, format!("{}/demo", self.world.base()));
+        assert_eq!(address, self.address);
         self.chromium.expect("\"jti\"").await;
     }
 
