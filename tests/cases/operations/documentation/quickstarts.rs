@@ -4,7 +4,8 @@
 use super::{at_address, blocks, root};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use tests::{Example, Shape, World, on_shapes, tool, without_deployment};
+use std::time::{Duration, Instant};
+use tests::{Example, Shape, World, on_shapes, print_figure, tool, without_deployment};
 
 /// The page, relative to the repository.
 pub(super) const PAGE: &str = "docs/apps/quickstarts.md";
@@ -12,6 +13,8 @@ pub(super) const PAGE: &str = "docs/apps/quickstarts.md";
 const MAX_LINES: usize = 60;
 /// The maximum number of commands from a running server to the tokens of the apps that the test runs.
 const MAX_COMMANDS: usize = 10;
+/// The maximum time of these commands and of the sign-in, without the installation of packages.
+const MAX_TIME: Duration = Duration::from_secs(180);
 
 fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
@@ -57,11 +60,17 @@ async fn a_newcomer_gets_tokens(shape: Shape) {
             .filter(|block| block.language == "sh")
             .map(|block| block.text.as_str()),
     );
+    let began = Instant::now();
     let mut example = Example::spawn(world.prepare_bash(&at_address(&world, &script)));
     let url = example.url("/authorize?").await;
     let user = world.log_in("ann@example.org", "correct horse").await;
     world.browser().return_to_app(&url, &user).await;
     let printed = example.end().await;
+    let time = began.elapsed();
+    print_figure(&format!(
+        "A newcomer's {commands} commands, with the sign-in and without the installation of packages, took {time:?}."
+    ));
+    assert!(time <= MAX_TIME, "{time:?}");
     for line in [
         "The token has the scope posts:read",
         "You are signed in as ann@example.org.",
