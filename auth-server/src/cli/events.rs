@@ -1,8 +1,7 @@
 //! The command `events list`.
 
 use super::{Error, Services, print};
-use audit::events::list;
-use audit::events::list::{Filter, Outcome, SecurityEvent};
+use audit::events::list::{self, Filter, Outcome, SecurityEvent};
 use clap::{Args, Subcommand};
 use foundation::clock::Timestamp;
 

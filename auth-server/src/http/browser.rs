@@ -1,7 +1,6 @@
 //! The session of the browser that sent a request.
 
-use crate::pages;
-use crate::pages::text;
+use crate::pages::{self, text};
 use crate::paths;
 use axum::extract::{FromRef, FromRequestParts};
 use axum::http::request::Parts;
@@ -9,8 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use identity::Identity;
-use identity::sessions;
-use identity::sessions::Session;
+use identity::sessions::{self, Session};
 use web::context::request_context;
 use web::{Code, Error, cookies};
 

@@ -1,8 +1,7 @@
 //! Extractors of parameters: from forms, from queries, and from either.
 
 use super::browser;
-use crate::pages;
-use crate::pages::text;
+use crate::pages::{self, text};
 use crate::paths;
 use axum::extract::{FromRef, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
@@ -13,8 +12,7 @@ use identity::sessions::Session;
 use issuer::params::{Params, ReadError};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
-use web::error_responses;
-use web::{Error, Policy, body, csrf};
+use web::{Error, Policy, body, csrf, error_responses};
 
 /// A form that carries the anti-forgery token.
 pub(crate) trait CsrfProtected {

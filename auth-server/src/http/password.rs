@@ -18,8 +18,7 @@ use foundation::context::RequestContext;
 use identity::Identity;
 use identity::password_changes::change_password;
 use identity::sessions::Session;
-use web::Context;
-use web::cookies;
+use web::{Context, cookies};
 
 /// Show the page to change the password
 ///

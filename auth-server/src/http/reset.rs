@@ -2,10 +2,9 @@
 
 use super::documentation::{FormErrors, LinkErrors, ResetErrors};
 use super::extract::{PageForm, PageQuery};
-use super::flow;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, ResetForm};
-use super::mailed_link;
+use super::{flow, mailed_link};
 use crate::app::App;
 use crate::pages::{self, FormState, text};
 use crate::paths;

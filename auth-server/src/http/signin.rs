@@ -21,14 +21,12 @@ use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
-use identity::login;
-use identity::login::{NewSession, SignInRequest, login};
+use identity::login::{self, NewSession, SignInRequest, login};
 use identity::passwords::Password;
 use identity::sessions::{self, Session};
 use identity::users::account;
 use storage::db;
-use web::Context;
-use web::cookies;
+use web::{Context, cookies};
 
 /// Show the sign-in page
 ///

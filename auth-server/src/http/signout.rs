@@ -10,8 +10,7 @@ use super::forms::SignOutForm;
 use super::posted;
 use super::redirects::see_other;
 use crate::app::App;
-use crate::pages;
-use crate::pages::text;
+use crate::pages::{self, text};
 use crate::paths;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -24,8 +23,7 @@ use issuer::grants::{EndSessionRequest, Grants};
 use issuer::params::Params;
 use issuer::posted_requests;
 use storage::db;
-use web::cookies;
-use web::{Context, Error};
+use web::{Context, Error, cookies};
 
 /// Sign out
 ///

@@ -18,8 +18,7 @@ use foundation::email::Email;
 use foundation::secret::Secret;
 use identity::Identity;
 use identity::sign_up::sign_up_and_in;
-use web::Context;
-use web::cookies;
+use web::{Context, cookies};
 
 /// Show the sign-up page
 ///

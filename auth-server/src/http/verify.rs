@@ -3,10 +3,9 @@
 use super::browser::BrowserSession;
 use super::documentation::{FormErrors, VerifyErrors, VerifyLinkErrors};
 use super::extract::{PageQuery, SessionForm};
-use super::flow;
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{LinkQuery, VerifyForm};
-use super::{mailed_link, reauthentication};
+use super::{flow, mailed_link, reauthentication};
 use crate::app::App;
 use crate::pages::{self, Field, FormState, text};
 use crate::paths;

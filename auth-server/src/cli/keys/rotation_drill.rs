@@ -4,9 +4,8 @@
 
 use super::super::{Error, Services, print};
 use drill::{Attempt, DrillArgs, Installation, SCOPE, ServiceClient};
-use foundation::clock;
 use foundation::context::RequestContext;
-use foundation::random;
+use foundation::{clock, random};
 use identity::clients::ClientType;
 use issuer::clients::{self, Registration};
 use issuer::keys::{Error as KeyError, KeyStore, Outcome};

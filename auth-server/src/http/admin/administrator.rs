@@ -14,8 +14,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use web::body::Authorization;
 use web::context::request_context;
-use web::error_responses;
-use web::{Code, Error, bearer, csrf, rate_limits};
+use web::{Code, Error, bearer, csrf, error_responses, rate_limits};
 
 /// The scope of access tokens for administration.
 const SCOPE: &str = "admin";

@@ -13,9 +13,8 @@ use body::SecretRotation;
 use foundation::ids::TextId;
 use foundation::list_query::PageRequest;
 use identity::Identity;
-use identity::clients;
-use identity::clients::Client;
 use identity::clients::list::{self, ListQuery};
+use identity::clients::{self, Client};
 use issuer::clients::{
     ClientChanges, ClientWithSecret, Error as ClientError, Registration, disable, enable, register,
     rotate_secret, update,

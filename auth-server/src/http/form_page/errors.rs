@@ -10,9 +10,8 @@ use axum::response::IntoResponse as _;
 use foundation::clock;
 use identity::passwords::PasswordFlaw;
 use identity::{accounts, administrators, login, mail_throttle, passkeys, passwords, sign_up, users};
-use issuer::clients;
 use issuer::grants::device_decision::UserCodeError;
-use issuer::keys;
+use issuer::{clients, keys};
 use web::Error;
 
 impl From<Error> for FormError {
