@@ -15,14 +15,13 @@ pub use error::DocumentError;
 pub use hosts::DocumentHosts;
 
 use crate::flows;
-use fetcher::Fetcher;
 use fetches::{Fetches, Turn};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use http_client::GuardedClient;
 use identity::clients::{Client, Clients};
 use revocation::RevocationMirror;
-use snapshots::{Snapshot, Snapshots, Times};
+use snapshots::{Snapshot, Times};
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{self, Db};
@@ -39,7 +38,8 @@ const PER_NETWORK: Window = Window::throttle(120, Duration::from_secs(3600));
 /// The time from the last fetch after which a client is deleted that no user allows any more.
 const UNUSED_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// The settings and services of [`Documents`].
+/// The settings of [`Documents`], and the services that fetch documents and keep their content.
+#[derive(Clone)]
 pub struct DocumentServices {
     /// The hosts whose documents are accepted.
     pub hosts: DocumentHosts,
@@ -59,10 +59,8 @@ pub struct DocumentServices {
 
 /// The clients that describe themselves.
 pub struct Documents {
-    hosts: DocumentHosts,
-    fetcher: Fetcher,
+    services: DocumentServices,
     fetches: Fetches,
-    store: ExpiringStore,
 }
 
 /// The step of an authorization flow at which the description of a client is needed.
@@ -78,26 +76,15 @@ pub enum Step {
 impl Documents {
     /// Creates the service.
     pub fn new(services: DocumentServices) -> Self {
-        let snapshots = Snapshots {
-            db: services.db,
-            clients: services.clients,
-            revocations: services.revocations,
-        };
         Self {
-            hosts: services.hosts,
-            fetcher: Fetcher {
-                http: services.http,
-                snapshots,
-                issuer: services.issuer,
-            },
+            services,
             fetches: Fetches::new(),
-            store: services.store,
         }
     }
 
     /// Returns whether documents of any host are accepted.
     pub const fn is_on(&self) -> bool {
-        !self.hosts.is_off()
+        !self.services.hosts.is_off()
     }
 
     /// Returns the URL of the document of a client; `None` if the `client_id` is not that of such a client,
@@ -106,8 +93,8 @@ impl Documents {
         if !self.is_on() || !ClientIdUrl::is_url(client_id) {
             return None;
         }
-        let url = ClientIdUrl::parse(client_id, self.fetcher.http.guard());
-        Some(url.and_then(|url| match self.hosts.allows(url.host()) {
+        let url = ClientIdUrl::parse(client_id, self.services.http.guard());
+        Some(url.and_then(|url| match self.services.hosts.allows(url.host()) {
             true => Ok(url),
             false => {
                 Err("this service accepts no applications that describe themselves at this host".to_owned())
@@ -130,7 +117,7 @@ impl Documents {
             Step::Decide => flows::LIFETIME,
         };
         let usable = async || -> Result<Option<Arc<Client>>, db::Error> {
-            let known = self.fetcher.snapshots.find(url.as_str()).await?;
+            let known = self.services.snapshot(url.as_str()).await?;
             let is_usable = |known: &Snapshot| {
                 let is_fresh = context.now < known.times.fresh_until.after(tolerance);
                 is_fresh || known.client.disabled_at.is_some()
@@ -165,7 +152,7 @@ impl Documents {
     /// every other client.
     pub async fn logo(&self, client: &Client) -> Result<Option<String>, db::Error> {
         match client.has_document() {
-            true => self.fetcher.snapshots.logo(&client.id).await,
+            true => self.services.logo(&client.id).await,
             false => Ok(None),
         }
     }
@@ -179,7 +166,7 @@ impl Documents {
         redirect_uri: &str,
         now: Timestamp,
     ) -> Result<Client, String> {
-        metadata::stand_in(url, redirect_uri, &self.fetcher.issuer, now)
+        metadata::stand_in(url, redirect_uri, &self.services.issuer, now)
     }
 
     /// Fetches the document of a client anew if its description is no longer fresh, unless another caller
@@ -190,7 +177,7 @@ impl Documents {
             return Ok(());
         };
         let stale = async || -> Result<Option<Times>, db::Error> {
-            let times = self.fetcher.snapshots.times(client_id).await?;
+            let times = self.services.times(client_id).await?;
             Ok(times.filter(|times| times.fresh_until <= context.now))
         };
         // Token requests that fail for want of a document succeed soon after it is back.
@@ -222,7 +209,7 @@ impl Documents {
         if !client.has_document() {
             return Ok(true);
         }
-        let times = self.fetcher.snapshots.times(&client.id).await?;
+        let times = self.services.times(&client.id).await?;
         Ok(times.is_some_and(|times| times.serve_token_requests(now)))
     }
 
@@ -232,7 +219,7 @@ impl Documents {
             PER_USER.count(format!("documents for user {user_id}")),
             PER_NETWORK.count(format!("documents for {}", context.network())),
         ];
-        match self.store.take(&counts, context.now).await? {
+        match self.services.store.take(&counts, context.now).await? {
             None => Ok(()),
             Some(retry_after) => Err(DocumentError::TooMany { retry_after }),
         }
@@ -240,9 +227,9 @@ impl Documents {
 
     /// Fetches and stores a document. Fails with the reason.
     async fn fetch(&self, url: &ClientIdUrl, turn: Turn, context: &RequestContext) -> Result<(), String> {
-        let (fetcher, context) = (self.fetcher.clone(), context.clone());
-        let url = url.clone();
-        turn.run(async move { fetcher.fetch(&url, &context).await }).await
+        let (services, url, context) = (self.services.clone(), url.clone(), context.clone());
+        turn.run(async move { services.fetch(&url, &context).await })
+            .await
     }
 }
 

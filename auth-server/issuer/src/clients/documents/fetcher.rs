@@ -1,9 +1,9 @@
 //! A fetch of one document, with its logo.
 
-use super::snapshots::{Description, Snapshots};
-use super::{ClientIdUrl, logo, metadata};
+use super::snapshots::Description;
+use super::{ClientIdUrl, DocumentServices, logo, metadata};
 use foundation::context::RequestContext;
-use http_client::{Document, FetchError, GuardedClient};
+use http_client::{Document, FetchError};
 use std::time::Duration;
 
 /// The longest document, in bytes (draft §8.7).
@@ -14,15 +14,8 @@ const DEFAULT_FRESHNESS: Duration = Duration::from_secs(3600);
 const MIN_FRESHNESS: Duration = Duration::from_secs(300);
 /// The longest time for which a document is fresh.
 const MAX_FRESHNESS: Duration = Duration::from_secs(24 * 3600);
-/// Fetches documents and stores their content.
-#[derive(Clone)]
-pub(super) struct Fetcher {
-    pub(super) http: GuardedClient,
-    pub(super) snapshots: Snapshots,
-    pub(super) issuer: String,
-}
 
-impl Fetcher {
+impl DocumentServices {
     /// Fetches and stores a document. Fails with the reason.
     pub(super) async fn fetch(&self, url: &ClientIdUrl, context: &RequestContext) -> Result<(), String> {
         // The request may have waited for another fetch.
@@ -48,7 +41,7 @@ impl Fetcher {
             logo,
             fresh_until,
         };
-        let stored = self.snapshots.store(&described, context).await;
+        let stored = self.keep(&described, context).await;
         stored.map_err(|error| {
             tracing::error!(client_id, %error, "cannot store the description of a client");
             "a part of this service does not answer; try again in a moment".to_owned()

@@ -1,16 +1,17 @@
 //! The stored descriptions of clients: what a document said when it was last fetched is a row of `clients`,
 //! so that codes, consents and tokens refer to it like those of every other client.
 
+use super::DocumentServices;
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
-use identity::clients::{self, Client, Clients};
+use identity::clients::{self, Client};
 use identity::refresh_families;
-use revocation::{RevocationMirror, RevokingTx};
+use revocation::RevokingTx;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use storage::db::{Db, Error, Tx, change_in_batches};
+use storage::db::{Error, Tx, change_in_batches};
 use storage::{execute, fetch_optional, sql};
 
 sql! {
@@ -60,22 +61,14 @@ pub(super) struct Snapshot {
     pub(super) times: Times,
 }
 
-/// Writes descriptions, and ends what a change of one ends.
-#[derive(Clone)]
-pub(super) struct Snapshots {
-    pub(super) db: Db,
-    pub(super) clients: Clients,
-    pub(super) revocations: RevocationMirror,
-}
-
-impl Snapshots {
+impl DocumentServices {
     /// Returns the times of the description of a client; `None` if its document was never fetched.
     pub(super) async fn times(&self, client_id: &str) -> Result<Option<Times>, Error> {
         fetch_optional!(self.db.reader(), Times, FIND, client_id)
     }
 
     /// Returns the stored description of a client.
-    pub(super) async fn find(&self, client_id: &str) -> Result<Option<Snapshot>, Error> {
+    pub(super) async fn snapshot(&self, client_id: &str) -> Result<Option<Snapshot>, Error> {
         let client = clients::find(&self.db, client_id).await?;
         let times = self.times(client_id).await?;
         Ok(client.zip(times).map(|(client, times)| Snapshot {
@@ -94,7 +87,7 @@ impl Snapshots {
     /// or rely on, of the name, the redirect URIs, the keys or the method of authentication, needs a new
     /// consent. Ends the refresh token families that began with a redirect URI which the document no longer
     /// has.
-    pub(super) async fn store(&self, described: &Description, context: &RequestContext) -> Result<(), Error> {
+    pub(super) async fn keep(&self, described: &Description, context: &RequestContext) -> Result<(), Error> {
         let id = &described.client.id;
         if self
             .times(id)
