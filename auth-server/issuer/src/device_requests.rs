@@ -11,6 +11,7 @@ use foundation::scope::Scope;
 use foundation::secret::{self, Secret};
 use identity::authentication_methods::SignIn;
 use identity::refresh_families::{Epochs, StoredScope};
+use identity::sessions::Session;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
@@ -65,18 +66,6 @@ const TOLERANCE: Duration = Duration::from_secs(1);
 /// The time for which a request is kept after its expiry, to recognize a replay.
 const RETENTION: Duration = Duration::from_secs(24 * 3600);
 
-/// A request to store.
-pub(crate) struct NewRequest<'a> {
-    /// The MAC of the user code.
-    pub(crate) user_code_mac: &'a [u8],
-    /// The client that asks.
-    pub(crate) client_id: &'a str,
-    /// The requested scope.
-    pub(crate) scope: Scope,
-    /// The IP address that asks.
-    pub(crate) address: Option<String>,
-}
-
 /// A request that a user may decide.
 #[derive(sqlx::FromRow)]
 pub(crate) struct OpenRequest {
@@ -90,19 +79,6 @@ pub(crate) struct OpenRequest {
     pub(crate) address: Option<String>,
     /// The time at which it asked.
     pub(crate) created_at: Timestamp,
-}
-
-/// The user who allows a request.
-#[derive(Clone, Copy)]
-pub(crate) struct Approval<'a> {
-    /// The id of the user.
-    pub(crate) user_id: i64,
-    /// The epoch of the user.
-    pub(crate) user_epoch: i64,
-    /// The consent that was recorded.
-    pub(crate) consent_id: &'a str,
-    /// The session of the browser, whose sign-in counts.
-    pub(crate) session_id: i64,
 }
 
 /// The state of a request whose device code the client presents.
@@ -143,19 +119,27 @@ pub(crate) struct ClaimedRequest {
     pub(crate) sign_in: SignIn,
 }
 
-/// Stores a request and the hash of a new device code, which it returns. Returns `None`, without effect, if
-/// the client is disabled. Fails with [`Error::Conflict`] if another request has the user code.
-pub(crate) async fn create(db: &Db, new: NewRequest<'_>, now: Timestamp) -> Result<Option<Secret>, Error> {
+/// Stores a request of a client at an IP address, under the MAC of its user code, and the hash of a new
+/// device code, which it returns. Returns `None`, without effect, if the client is disabled. Fails with
+/// [`Error::Conflict`] if another request has the user code.
+pub(crate) async fn create(
+    db: &Db,
+    user_code_mac: Vec<u8>,
+    client_id: &str,
+    scope: Scope,
+    address: Option<String>,
+    now: Timestamp,
+) -> Result<Option<Secret>, Error> {
     let device_code = random::token();
     let inserted = execute!(
         db.writer(),
         INSERT,
         random::id(),
         device_code.hash(),
-        new.user_code_mac.to_vec(),
-        new.client_id.to_owned(),
-        new.scope.to_string(),
-        new.address,
+        user_code_mac,
+        client_id.to_owned(),
+        scope.to_string(),
+        address,
         now,
         now.after(LIFETIME),
         seconds(POLL_INTERVAL),
@@ -172,24 +156,18 @@ pub(crate) async fn find_open(
     fetch_optional!(db.reader(), OpenRequest, FIND_OPEN, user_code_mac, now)
 }
 
-/// Records that a user allows a request. Returns false, without effect, if it can no longer be decided. The
-/// caller has locked the session.
+/// Records that the user of a session, whose sign-in counts, allows a request by a consent. Returns false,
+/// without effect, if it can no longer be decided. The caller has locked the session.
 pub(crate) async fn allow(
     tx: &mut Tx,
     id: &str,
-    approval: Approval<'_>,
+    session: &Session,
+    consent_id: &str,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    let allowed = execute!(
-        tx.on(),
-        ALLOW,
-        id,
-        now,
-        approval.user_id,
-        approval.user_epoch,
-        approval.consent_id,
-        approval.session_id,
-    )?;
+    let authority = session.authority();
+    let (user_id, epoch) = (authority.user_id, authority.epoch);
+    let allowed = execute!(tx.on(), ALLOW, id, now, user_id, epoch, consent_id, session.id)?;
     Ok(allowed == 1)
 }
 

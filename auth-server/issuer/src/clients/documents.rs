@@ -21,7 +21,7 @@ use foundation::context::RequestContext;
 use http_client::GuardedClient;
 use identity::clients::{Client, Clients};
 use revocation::RevocationMirror;
-use snapshots::{Snapshot, Times};
+use snapshots::Times;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{self, Db};
@@ -118,11 +118,10 @@ impl Documents {
         };
         let usable = async || -> Result<Option<Arc<Client>>, db::Error> {
             let known = self.services.snapshot(url.as_str()).await?;
-            let is_usable = |known: &Snapshot| {
-                let is_fresh = context.now < known.times.fresh_until.after(tolerance);
-                is_fresh || known.client.disabled_at.is_some()
+            let is_usable = |(client, times): &(Client, Times)| {
+                context.now < times.fresh_until.after(tolerance) || client.disabled_at.is_some()
             };
-            Ok(known.filter(is_usable).map(|known| known.client))
+            Ok(known.filter(is_usable).map(|(client, _)| Arc::new(client)))
         };
         let unusable = |reason| {
             DocumentError::Unusable(format!(

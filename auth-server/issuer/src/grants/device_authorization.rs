@@ -3,7 +3,7 @@
 
 use super::Grants;
 use super::requests::{allowed_scope, parse_scope};
-use crate::device_requests::{self, LIFETIME, NewRequest, POLL_INTERVAL, UserCode};
+use crate::device_requests::{self, LIFETIME, POLL_INTERVAL, UserCode};
 use crate::token_error::TokenError;
 use aws_lc_rs::hmac;
 use foundation::context::RequestContext;
@@ -119,13 +119,9 @@ impl Grants {
         grant.count_request(client, context).await?;
         for _ in 0..MAX_TRIES {
             let user_code = UserCode::generate();
-            let new = NewRequest {
-                user_code_mac: &user_code.mac(&grant.user_codes),
-                client_id: &client.id,
-                scope,
-                address: context.address.map(|address| address.to_canonical().to_string()),
-            };
-            match device_requests::create(&self.db, new, context.now).await {
+            let mac = user_code.mac(&grant.user_codes);
+            let address = context.address.map(|address| address.to_canonical().to_string());
+            match device_requests::create(&self.db, mac, &client.id, scope, address, context.now).await {
                 Err(db::Error::Conflict) => {}
                 created => {
                     let device_code = created?.ok_or(TokenError::InvalidClient)?;

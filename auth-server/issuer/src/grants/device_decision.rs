@@ -3,7 +3,7 @@
 
 use super::Grants;
 use super::device_authorization::DeviceAuthorization;
-use crate::device_requests::{self, Approval, OpenRequest, UserCode};
+use crate::device_requests::{self, OpenRequest, UserCode};
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -164,22 +164,15 @@ async fn allow(
     session: &Session,
     context: &RequestContext,
 ) -> Result<bool, db::Error> {
-    let authority = session.authority();
-    if !authority.lock_session(tx, context.now).await? {
+    if !session.authority().lock_session(tx, context.now).await? {
         return Ok(false);
     }
     let scope: Scope = shown.scope.parse().unwrap_or_default();
-    let consent_id = consents::add_scope(tx, authority.user_id, client, &scope, context.now).await?;
+    let consent_id = consents::add_scope(tx, session.user.id, client, &scope, context.now).await?;
     let Some(consent_id) = consent_id else {
         return Ok(false);
     };
-    let approval = Approval {
-        user_id: authority.user_id,
-        user_epoch: authority.epoch,
-        consent_id: &consent_id,
-        session_id: session.id,
-    };
-    device_requests::allow(tx, &shown.id, approval, context.now).await
+    device_requests::allow(tx, &shown.id, session, &consent_id, context.now).await
 }
 
 impl DeviceAuthorization {

@@ -9,7 +9,6 @@ use identity::clients::{self, Client};
 use identity::refresh_families;
 use revocation::RevokingTx;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 use storage::db::{Error, Tx, change_in_batches};
 use storage::{execute, fetch_optional, sql};
@@ -54,13 +53,6 @@ pub(super) struct Description {
     pub(super) fresh_until: Timestamp,
 }
 
-/// A client as its document described it.
-#[derive(Clone, Debug)]
-pub(super) struct Snapshot {
-    pub(super) client: Arc<Client>,
-    pub(super) times: Times,
-}
-
 impl DocumentServices {
     /// Returns the times of the description of a client; `None` if its document was never fetched.
     pub(super) async fn times(&self, client_id: &str) -> Result<Option<Times>, Error> {
@@ -68,13 +60,10 @@ impl DocumentServices {
     }
 
     /// Returns the stored description of a client.
-    pub(super) async fn snapshot(&self, client_id: &str) -> Result<Option<Snapshot>, Error> {
+    pub(super) async fn snapshot(&self, client_id: &str) -> Result<Option<(Client, Times)>, Error> {
         let client = clients::find(&self.db, client_id).await?;
         let times = self.times(client_id).await?;
-        Ok(client.zip(times).map(|(client, times)| Snapshot {
-            client: Arc::new(client),
-            times,
-        }))
+        Ok(client.zip(times))
     }
 
     /// Returns the logo of a client, as a `data:` URL.
