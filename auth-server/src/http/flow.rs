@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::secret::Secret;
+use issuer::clients::documents::DocumentError;
 use issuer::flows::{self, FlowRequest};
 use issuer::grants::AuthorizationError;
 use issuer::long_requests;
@@ -156,18 +157,23 @@ impl IntoResponse for FlowError {
                 let text = text::of("flow-not-found");
                 pages::error(StatusCode::BAD_REQUEST, &text, paths::ACCOUNT)
             }
-            Self::Authorization(AuthorizationError::Page(message)) => {
-                pages::error_of_app(&text::of("invalid-authorization"), &message, paths::ACCOUNT)
-            }
+            Self::Authorization(
+                AuthorizationError::Page(message)
+                | AuthorizationError::Document(DocumentError::Unusable(message)),
+            ) => pages::error_of_app(&text::of("invalid-authorization"), &message, paths::ACCOUNT),
             Self::Authorization(AuthorizationError::Redirect(response)) => see_other(&response.redirect),
             Self::Authorization(AuthorizationError::SessionEnded) => see_other(paths::SIGN_IN),
-            Self::Authorization(AuthorizationError::TooManyDocuments { retry_after }) => {
+            Self::Authorization(AuthorizationError::Document(DocumentError::TooMany { retry_after })) => {
                 too_many(text::of("too-many-documents"), retry_after)
             }
-            Self::Authorization(AuthorizationError::StoreUnavailable(error)) => unavailable(&error),
-            Self::Authorization(AuthorizationError::Database(error)) | Self::Database(error) => {
-                Error::from(error).into_response()
+            Self::Authorization(AuthorizationError::Document(DocumentError::StoreUnavailable(error))) => {
+                unavailable(&error)
             }
+            Self::Authorization(
+                AuthorizationError::Database(error)
+                | AuthorizationError::Document(DocumentError::Database(error)),
+            )
+            | Self::Database(error) => Error::from(error).into_response(),
             Self::Authorization(error @ AuthorizationError::Read(_)) => {
                 Error::internal(&error).into_response()
             }

@@ -2,9 +2,7 @@
 
 use crate::clients::documents::DocumentError;
 use crate::params::ReadError;
-use std::time::Duration;
 use storage::db;
-use storage::redis::Unavailable;
 
 /// The reason why an authorization request failed.
 #[derive(Debug, thiserror::Error)]
@@ -28,15 +26,9 @@ pub enum AuthorizationError {
     /// The parameters could not be read, which only a field of a wrong type causes.
     #[error("cannot read the authorization request: {0}")]
     Read(#[from] ReadError),
-    /// Too many documents of clients were fetched for the user, or for users of the network.
-    #[error("too many client ID metadata documents were fetched")]
-    TooManyDocuments {
-        /// The time until another fetch is allowed.
-        retry_after: Duration,
-    },
-    /// The store that counts the fetches of documents does not answer.
+    /// The client has no usable document.
     #[error(transparent)]
-    StoreUnavailable(#[from] Unavailable),
+    Document(#[from] DocumentError),
 }
 
 /// An error response of the authorization endpoint (RFC 6749 §4.1.2.1).
@@ -57,17 +49,6 @@ impl ErrorResponse {
         match self.description {
             "" => format!("The request is not acceptable ({}).", self.error),
             description => format!("The request is not acceptable ({}): {description}.", self.error),
-        }
-    }
-}
-
-impl From<DocumentError> for AuthorizationError {
-    fn from(error: DocumentError) -> Self {
-        match error {
-            DocumentError::Unusable(message) => Self::Page(message),
-            DocumentError::TooMany { retry_after } => Self::TooManyDocuments { retry_after },
-            DocumentError::StoreUnavailable(error) => Self::StoreUnavailable(error),
-            DocumentError::Database(error) => Self::Database(error),
         }
     }
 }

@@ -176,7 +176,6 @@ fn rejection(error: AuthorizationError) -> TokenError {
         error @ (AuthorizationError::FlowFinished
         | AuthorizationError::SessionEnded
         | AuthorizationError::Read(_)
-        | AuthorizationError::TooManyDocuments { .. }
-        | AuthorizationError::StoreUnavailable(_)) => TokenError::Internal(error.to_string()),
+        | AuthorizationError::Document(_)) => TokenError::Internal(error.to_string()),
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 impl Grants {
     /// Validates an authorization request for a signed-in user. May fetch the document of its client. Fails
     /// with [`AuthorizationError::Page`] or [`AuthorizationError::Redirect`] if the request is invalid, and
-    /// with the former if the document cannot be used.
+    /// with [`AuthorizationError::Document`] if the document cannot be used.
     pub async fn check_request(
         &self,
         params: &Params,
