@@ -103,8 +103,10 @@ impl Grants {
         let interaction = interaction.map_err(|flaw| reject("invalid_request", flaw))?;
         let expected_user = match &request.id_token_hint {
             Some(hint) => {
-                let user = self.hinted_user(hint, &request.client_id, now).await?;
-                Some(user.ok_or_else(|| reject("invalid_request", INVALID_HINT))?)
+                let read = self.read_id_token(hint, now).await?;
+                let own = read.filter(|(client_id, _)| *client_id == request.client_id);
+                let (_, hint) = own.ok_or_else(|| reject("invalid_request", INVALID_HINT))?;
+                Some(hint.user_id)
             }
             None => None,
         };
@@ -118,19 +120,6 @@ impl Grants {
             request,
             code_challenge,
         })
-    }
-
-    /// Returns the user of an ID token that a client sends as a hint (OpenID Connect Core §3.1.2.1); `None`
-    /// if it is not one that this issuer gave to the client.
-    async fn hinted_user(
-        &self,
-        hint: &str,
-        client_id: &str,
-        now: Timestamp,
-    ) -> Result<Option<i64>, db::Error> {
-        let read = self.read_id_token(hint, now).await?;
-        let own = read.filter(|(hinted_client, _)| hinted_client == client_id);
-        Ok(own.map(|(_, hint)| hint.user_id))
     }
 
     /// Returns the consent that a request lacks, or `None` if the consent page can be skipped: the client is

@@ -2,7 +2,7 @@
 
 use super::Grants;
 use super::tokens::TokenGrant;
-use crate::keys::{self, SigningKey};
+use crate::keys;
 use access_tokens::PublicKeys as _;
 use foundation::clock::Timestamp;
 use foundation::secret;
@@ -50,18 +50,7 @@ struct HintClaims {
 }
 
 impl Grants {
-    /// Signs an ID token that belongs to an access token and has the same lifetime.
-    pub(super) fn sign_id_token(
-        &self,
-        signer: &SigningKey,
-        grant: &TokenGrant<'_>,
-        access_token: &str,
-        now: Timestamp,
-    ) -> Result<String, keys::Error> {
-        signer.sign("JWT", &self.id_token_claims(grant, access_token, now))
-    }
-
-    /// Returns the claims of a new ID token that belongs to an access token.
+    /// Returns the claims of a new ID token that belongs to an access token and has the same lifetime.
     pub(super) fn id_token_claims<'a>(
         &'a self,
         grant: &TokenGrant<'a>,

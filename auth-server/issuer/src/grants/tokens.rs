@@ -80,12 +80,13 @@ impl Grants {
         let scope = family.role.scope().intersection(grant.scope);
         let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
         let tokens = self.issue_access_token(signer, Subject::User(family), scope, grant.key, now)?;
+        let id_token = scope.contains(scope::OPENID).then(|| {
+            let claims = self.id_token_claims(grant, &tokens.access_token, now);
+            signer.sign("JWT", &claims)
+        });
         Ok(TokenResponse {
             refresh_token: Some(refresh_token.expose().to_owned()),
-            id_token: match scope.contains(scope::OPENID) {
-                true => Some(self.sign_id_token(signer, grant, &tokens.access_token, now)?),
-                false => None,
-            },
+            id_token: id_token.transpose()?,
             ..tokens
         })
     }
