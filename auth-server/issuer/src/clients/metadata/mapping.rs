@@ -44,26 +44,21 @@ impl ClientMetadata {
         redirect_uris: Vec<String>,
         issuer: &str,
     ) -> Result<Registration, String> {
+        let signed_user_info = self.signed_user_info()?;
+        let name = self.client_name.unwrap_or_else(|| id.clone());
+        let must_push = self.require_pushed_authorization_requests;
+        let backchannel_logout_uri = foreign("backchannel_logout_uri", self.backchannel_logout_uri, issuer)?;
+        let scope = scope(self.scope.as_deref(), kind)?;
         Ok(Registration {
-            signed_user_info: self.signed_user_info()?,
-            name: self.client_name.unwrap_or_else(|| id.clone()),
-            id,
-            kind,
             redirect_uris,
             post_logout_redirect_uris: self.post_logout_redirect_uris.unwrap_or_default(),
-            backchannel_logout_uri: foreign("backchannel_logout_uri", self.backchannel_logout_uri, issuer)?,
-            scope: scope(self.scope.as_deref(), kind)?,
-            default_scope: None,
-            first_party: false,
-            refresh_cookie: false,
-            refresh_retry_window: None,
+            backchannel_logout_uri,
             jwks: self.jwks,
             jwks_uri: foreign("jwks_uri", self.jwks_uri, issuer)?,
-            require_pushed_authorization_requests: self
-                .require_pushed_authorization_requests
-                .unwrap_or_default(),
+            require_pushed_authorization_requests: must_push.unwrap_or_default(),
             dpop_bound_access_tokens: self.dpop_bound_access_tokens.unwrap_or_default(),
-            device_authorization: false,
+            signed_user_info,
+            ..Registration::new(id, name, kind, scope)
         })
     }
 
