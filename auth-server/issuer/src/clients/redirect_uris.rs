@@ -6,14 +6,9 @@ use url::{Host, Url};
 /// Returns whether a redirect URI equals a registered one, apart from the port of `localhost` or of a
 /// loopback address (RFC 9700 §4.1.3, RFC 8252 §7.3, §8.3).
 pub fn matches(registered: &str, redirect_uri: &str) -> bool {
+    let without_port = without_loopback_port(registered);
     registered == redirect_uri
-        || match (
-            without_loopback_port(registered),
-            without_loopback_port(redirect_uri),
-        ) {
-            (Some(registered), Some(redirect_uri)) => registered == redirect_uri,
-            _ => false,
-        }
+        || without_port.is_some() && without_port == without_loopback_port(redirect_uri)
 }
 
 /// Fails if a redirect URI could deliver a code to someone else (RFC 9700 §2.1, RFC 8252 §7). The error

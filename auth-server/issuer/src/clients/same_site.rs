@@ -9,11 +9,9 @@ pub(super) fn is_same_site(one: &str, other: &str) -> bool {
     let (Ok(one), Ok(other)) = (Url::parse(one), Url::parse(other)) else {
         return false;
     };
+    let hosts = one.host().zip(other.host());
     one.scheme() == other.scheme()
-        && match (one.host(), other.host()) {
-            (Some(one), Some(other)) => one == other || have_same_registrable_domain(&one, &other),
-            _ => false,
-        }
+        && hosts.is_some_and(|(one, other)| one == other || have_same_registrable_domain(&one, &other))
 }
 
 /// Returns whether two hosts have the same public suffix and the same label before it. Addresses have

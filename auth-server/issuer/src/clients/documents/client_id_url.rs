@@ -52,14 +52,13 @@ impl ClientIdUrl {
 
 /// Returns the host and the port, if it has one, of the URL that identifies a client with a document.
 pub fn authority_of(client_id: &str) -> String {
-    let url = Url::parse(client_id).ok();
-    let authority = url
-        .as_ref()
-        .map(|url| (url.host_str().unwrap_or_default(), url.port()));
-    match authority {
-        Some((host, Some(port))) => format!("{host}:{port}"),
-        Some((host, None)) => host.to_owned(),
-        None => String::new(),
+    let Ok(url) = Url::parse(client_id) else {
+        return String::new();
+    };
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
     }
 }
 
