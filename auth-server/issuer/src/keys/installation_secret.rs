@@ -1,7 +1,7 @@
 //! The installation secret: random, in one row, and sealed. The keys of refresh tokens and of flows derive
 //! from it and not from the master key, so that they outlive a change of the master key.
 
-use super::master_keys::{MasterKeys, Opened};
+use super::master_keys::MasterKeys;
 use super::{Error, table};
 use foundation::sealing::SealingKey;
 use storage::db::{Db, Tx};
@@ -34,7 +34,8 @@ pub async fn open(db: &Db, master_keys: &MasterKeys) -> Result<SealingKey, Error
         stored = fetch_optional!(db.reader(), (Vec<u8>,), FIND)?;
     }
     let (sealed,) = stored.ok_or(Error::NoSecret)?;
-    let text = String::from_utf8(unseal(&sealed, master_keys)?.plain).unwrap_or_default();
+    let (plain, _) = unseal(&sealed, master_keys)?;
+    let text = String::from_utf8(plain).unwrap_or_default();
     text.parse().map_err(|_| sealed_otherwise())
 }
 
@@ -46,7 +47,7 @@ pub(super) async fn lock_sealing_key<'a>(
     master_keys: &'a MasterKeys,
 ) -> Result<&'a SealingKey, Error> {
     let sealed = find_locked(tx, FIND_FOR_SHARE_POSTGRES).await?;
-    Ok(unseal(&sealed, master_keys)?.key)
+    unseal(&sealed, master_keys).map(|(_, key)| key)
 }
 
 /// Seals the secret under the master key. Returns the number of rows that this changed, 0 or 1. Until the
@@ -69,10 +70,9 @@ async fn find_locked(tx: &mut Tx, on_postgres: &'static str) -> Result<Vec<u8>, 
     found.map(|(sealed,)| sealed).ok_or(Error::NoSecret)
 }
 
-fn unseal<'a>(sealed: &[u8], master_keys: &'a MasterKeys) -> Result<Opened<'a>, Error> {
-    master_keys
-        .open(SEAL_NAME, sealed)
-        .map_err(|_| sealed_otherwise())
+fn unseal<'a>(sealed: &[u8], master_keys: &'a MasterKeys) -> Result<(Vec<u8>, &'a SealingKey), Error> {
+    let opened = master_keys.open(SEAL_NAME, sealed);
+    opened.map_err(|_| sealed_otherwise())
 }
 
 fn sealed_otherwise() -> Error {

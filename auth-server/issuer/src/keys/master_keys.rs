@@ -11,29 +11,18 @@ pub struct MasterKeys {
     pub previous: Option<SealingKey>,
 }
 
-/// The content of a sealed row.
-pub(super) struct Opened<'a> {
-    pub(super) plain: Vec<u8>,
-    /// The key that seals the row.
-    pub(super) key: &'a SealingKey,
-}
-
 impl MasterKeys {
-    /// Opens a value that either key sealed under `name`. Fails as [`SealingKey::open`] does.
-    pub(super) fn open(&self, name: &str, sealed: &[u8]) -> Result<Opened<'_>, UnsealError> {
-        let open = |key| {
-            Some(Opened {
-                plain: SealingKey::open(key, name, sealed).ok()?,
-                key,
-            })
-        };
+    /// Opens a value that either key sealed under `name`. Returns its plain text and the key that seals it.
+    /// Fails as [`SealingKey::open`] does.
+    pub(super) fn open(&self, name: &str, sealed: &[u8]) -> Result<(Vec<u8>, &SealingKey), UnsealError> {
+        let open = |key| Some((SealingKey::open(key, name, sealed).ok()?, key));
         let previous = || self.previous.as_ref().and_then(open);
         open(&self.current).or_else(previous).ok_or(UnsealError)
     }
 
     /// Seals the value under MASTER_KEY. Returns `None` if it is already. Fails as [`MasterKeys::open`] does.
     pub(super) fn reseal(&self, name: &str, sealed: &[u8]) -> Result<Option<Vec<u8>>, UnsealError> {
-        let Opened { plain, key } = self.open(name, sealed)?;
+        let (plain, key) = self.open(name, sealed)?;
         Ok((*key != self.current).then(|| self.current.seal(name, &plain)))
     }
 }

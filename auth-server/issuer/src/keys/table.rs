@@ -141,9 +141,8 @@ impl Key {
     /// erased.
     pub(super) fn unseal(&self, master_keys: &MasterKeys) -> Result<Vec<u8>, super::Error> {
         let opened = master_keys.open(&self.kid, self.sealed_private_key());
-        opened
-            .map(|opened| opened.plain)
-            .map_err(|_| self.sealed_otherwise())
+        let (plain, _) = opened.map_err(|_| self.sealed_otherwise())?;
+        Ok(plain)
     }
 
     /// Seals the private key under the master key. Returns `None` if it is already. Fails as [`Key::unseal`]
