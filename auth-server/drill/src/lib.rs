@@ -51,17 +51,6 @@ pub struct DrillArgs {
     pub json: bool,
 }
 
-/// The installation whose replicas a drill calls.
-#[derive(Debug)]
-pub struct Installation {
-    /// The issuer's URL, which the drill calls if the arguments name no replica.
-    pub issuer: String,
-    /// The time for which clients may cache the JWKS.
-    pub jwks_max_age: Duration,
-    /// The client whose tokens the drill uses.
-    pub client: ServiceClient,
-}
-
 /// The result of an attempt to rotate the signing keys.
 #[derive(Debug)]
 pub enum Attempt {
@@ -107,15 +96,19 @@ struct Drill<'a, R> {
 
 /// Rotates the keys with `rotate` under load until all rotations are done, a valid token was refused, a
 /// rotation failed, the time limit is over, or `stop` resolves. Prints its progress, unless the output is
-/// JSON, and returns the report. Fails if a replica did not answer correctly before the first rotation; a
-/// failure of `rotate`, which is a message, is a problem in the report.
+/// JSON, and returns the report. `issuer` is the issuer's URL, which the drill calls if the arguments name no
+/// replica, `jwks_max_age` the time for which clients may cache the JWKS, and `client` the one whose tokens
+/// the drill uses. Fails if a replica did not answer correctly before the first rotation; a failure of
+/// `rotate`, which is a message, is a problem in the report.
 pub async fn run(
     args: &DrillArgs,
-    installation: Installation,
+    issuer: &str,
+    jwks_max_age: Duration,
+    client: ServiceClient,
     rotate: impl AsyncFn() -> Result<Attempt, String>,
     stop: impl Future<Output = ()>,
 ) -> Result<Report, Error> {
-    let issuer = parse_origin(&installation.issuer).map_err(Error::Failed)?;
+    let issuer = parse_origin(issuer).map_err(Error::Failed)?;
     let mut drill = Drill {
         args,
         rotate,
@@ -125,7 +118,7 @@ pub async fn run(
             apis: endpoints(Kind::Api, &args.api_urls, &issuer)?,
             requests_per_second: args.requests_per_second,
             pool: Pool::default(),
-            client: installation.client,
+            client,
             is_over: false.into(),
         }),
         rotations: Vec::new(),
@@ -136,7 +129,7 @@ pub async fn run(
         drill.load.endpoints().count(),
         args.rotations
     ))?;
-    let (began, limit) = (Instant::now(), args.time_limit_at(installation.jwks_max_age));
+    let (began, limit) = (Instant::now(), args.time_limit_at(jwks_max_age));
     let calls = tokio::spawn(Arc::clone(&drill.load).run());
     let ended_early = tokio::select! {
         rotated = drill.rotate_all() => rotated.err().map(|error| format!("a rotation failed: {error}")),
@@ -158,10 +151,9 @@ pub async fn run(
 
 /// Returns one endpoint of this kind for each URL, or for `default` if there is no URL.
 fn endpoints(kind: Kind, urls: &[Url], default: &Url) -> Result<Vec<Arc<Endpoint>>, Error> {
-    let urls = if urls.is_empty() {
-        std::slice::from_ref(default)
-    } else {
-        urls
+    let urls = match urls {
+        [] => std::slice::from_ref(default),
+        urls => urls,
     };
     urls.iter()
         .map(|url| Endpoint::new(kind, url).map(Arc::new).map_err(Error::Failed))

@@ -3,7 +3,7 @@
 //! is kept: only the memory of the command holds it.
 
 use super::super::{Error, Services, print};
-use drill::{Attempt, DrillArgs, Installation, SCOPE, ServiceClient};
+use drill::{Attempt, DrillArgs, SCOPE, ServiceClient};
 use foundation::context::RequestContext;
 use foundation::{clock, random};
 use identity::clients::ClientType;
@@ -22,13 +22,10 @@ pub(super) async fn run(args: &DrillArgs, store: &KeyStore, services: &Services)
     let stop = stop_signal()?;
     let client = register(services).await?;
     let client_id = client.id.clone();
-    let installation = Installation {
-        issuer: services.issuer.clone(),
-        jwks_max_age: store.max_age,
-        client,
-    };
-    let report = drill::run(args, installation, async || try_to_rotate(store).await, stop).await;
-    let disabled = disable(services, &client_id).await;
+    let rotate = async || try_to_rotate(store).await;
+    let report = drill::run(args, &services.issuer, store.max_age, client, rotate, stop).await;
+    let (db, revocations) = (&services.db, &services.revocations);
+    let disabled = clients::disable(db, revocations, &client_id, &RequestContext::without_request()).await;
     let report = report?;
     // The report of a long drill is printed even if the database failed since.
     print(args.json, &report, &report.lines())?;
@@ -55,10 +52,8 @@ async fn try_to_rotate(store: &KeyStore) -> Result<Attempt, String> {
 /// Registers a service client with an id of its own.
 async fn register(services: &Services) -> Result<ServiceClient, Error> {
     let id = format!("{ID_PREFIX}{}", random::uuid());
-    let (name, scope) = (
-        "Drill of the signing keys".to_owned(),
-        SCOPE.parse().unwrap_or_default(),
-    );
+    let name = "Drill of the signing keys".to_owned();
+    let scope = SCOPE.parse().unwrap_or_default();
     let registration = Registration {
         first_party: true,
         ..Registration::new(id, name, ClientType::Service, scope)
@@ -70,11 +65,4 @@ async fn register(services: &Services) -> Result<ServiceClient, Error> {
         id: client.id,
         secret,
     })
-}
-
-/// Disables the service client, which ends its tokens.
-async fn disable(services: &Services, id: &str) -> Result<(), Error> {
-    let context = RequestContext::without_request();
-    clients::disable(&services.db, &services.revocations, id, &context).await?;
-    Ok(())
 }
