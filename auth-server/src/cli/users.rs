@@ -93,7 +93,14 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 (_, true) => read_hash()?,
                 _ => NewPassword::Generated,
             };
-            create(services, email, role, password, json).await
+            let (password, generated) = password.hash(&services.passwords).await?;
+            let new = NewUser {
+                email,
+                role,
+                password,
+            };
+            let account = administration::create(&services.db, &new, &services.context()).await?;
+            print_with_password(&account, generated.as_ref(), json)
         }
         Command::List { json } => {
             let accounts = account::list(&services.db).await?;
@@ -138,24 +145,6 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
 async fn find(services: &Services, args: &UserArgs) -> Result<Account, Error> {
     let found = account::find_by_email(&services.db, &args.email).await?;
     found.ok_or_else(|| Error::NotFound(format!("no user has the address {}", args.email.as_str())))
-}
-
-async fn create(
-    services: &Services,
-    email: Email,
-    role: Role,
-    password: NewPassword,
-    json: bool,
-) -> Result<(), Error> {
-    let (password, generated) = password.hash(&services.passwords).await?;
-    let new = NewUser {
-        email,
-        role,
-        password,
-    };
-    let context = services.context();
-    let account = administration::create(&services.db, &new, &context).await?;
-    print_with_password(&account, generated.as_ref(), json)
 }
 
 async fn set_password(services: &Services, args: &UserArgs, from_stdin: bool) -> Result<(), Error> {

@@ -24,6 +24,9 @@ pub(super) fn print_with_secret(client: &Client, secret: Option<&Secret>, json: 
 }
 
 fn describe(client: &Client) -> Vec<String> {
+    let must_push = client.require_pushed_authorization_requests;
+    let retry_window = client.refresh_retry_window.as_secs();
+    let is_bound = client.dpop_bound_access_tokens;
     let mut lines = vec![
         format!("id: {}", client.id),
         format!("name: {}", client.name),
@@ -32,18 +35,9 @@ fn describe(client: &Client) -> Vec<String> {
         format!("first party: {}", client.first_party),
         format!("describes itself by its document: {}", client.has_document()),
         format!("refresh token in a cookie: {}", client.refresh_cookie),
-        format!(
-            "must push authorization requests: {}",
-            client.require_pushed_authorization_requests
-        ),
-        format!(
-            "refresh retry window: {} s",
-            client.refresh_retry_window.as_secs()
-        ),
-        format!(
-            "access tokens bound to a key: {}",
-            client.dpop_bound_access_tokens
-        ),
+        format!("must push authorization requests: {must_push}"),
+        format!("refresh retry window: {retry_window} s"),
+        format!("access tokens bound to a key: {is_bound}"),
         format!("device authorization grant: {}", client.device_authorization),
     ];
     lines.extend(client.secrets.iter().map(describe_secret));
@@ -51,18 +45,11 @@ fn describe(client: &Client) -> Vec<String> {
     lines.extend(keys.flatten().map(|key| format!("key: {key}")));
     lines.extend(client.jwks_uri.iter().map(|uri| format!("keys at: {uri}")));
     lines.push(format!("origin: {}", client.origin.as_str()));
-    lines.extend(
-        client
-            .unused_until
-            .map(|at| format!("ends unless it is used before: {at}")),
-    );
+    let unused_until = client.unused_until;
+    lines.extend(unused_until.map(|at| format!("ends unless it is used before: {at}")));
     lines.extend(client.disabled_at.map(|at| format!("disabled: {at}")));
-    lines.extend(
-        client
-            .redirect_uris
-            .iter()
-            .map(|uri| format!("redirect URI: {uri}")),
-    );
+    let redirect_uris = client.redirect_uris.iter();
+    lines.extend(redirect_uris.map(|uri| format!("redirect URI: {uri}")));
     let after_logout = client.post_logout_redirect_uris.iter();
     lines.extend(after_logout.map(|uri| format!("redirect URI after a logout: {uri}")));
     let backchannel = client.backchannel_logout_uri.iter();

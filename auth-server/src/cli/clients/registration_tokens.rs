@@ -57,16 +57,14 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let lines: Vec<String> = tokens.iter().map(line).collect();
             print(json, &tokens, &lines)
         }
-        Command::Revoke { id, json } => match initial_tokens::revoke(db, &id, &context).await? {
-            true => print(
-                json,
-                &serde_json::json!({ "id": id }),
-                &[format!("{id} is revoked")],
-            ),
-            false => Err(Error::NotFound(format!(
-                "no initial access token has the id {id:?}"
-            ))),
-        },
+        Command::Revoke { id, json } => {
+            if !initial_tokens::revoke(db, &id, &context).await? {
+                let reason = format!("no initial access token has the id {id:?}");
+                return Err(Error::NotFound(reason));
+            }
+            let revoked = serde_json::json!({ "id": id });
+            print(json, &revoked, &[format!("{id} is revoked")])
+        }
     }
 }
 
