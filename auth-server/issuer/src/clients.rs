@@ -76,10 +76,8 @@ pub async fn register(
         Err(db::Error::Conflict) => return Err(Error::Taken(client.id)),
         done => done?,
     }
-    Event::success(EventName::ClientCreated)
-        .client(&client.id)
-        .record(&mut tx, context)
-        .await?;
+    let event = Event::success(EventName::ClientCreated).client(&client.id);
+    event.record(&mut tx, context).await?;
     tx.commit().await?;
     Ok((client, secret))
 }

@@ -90,11 +90,8 @@ impl Params {
         if self.0.len() > MAX_COUNT {
             return Some("there are more than 100 parameters");
         }
-        if self
-            .0
-            .iter()
-            .any(|(name, value)| name.contains('\0') || value.contains('\0'))
-        {
+        let has_nul = |(name, value): &(String, String)| name.contains('\0') || value.contains('\0');
+        if self.0.iter().any(has_nul) {
             return Some("a parameter holds a NUL character");
         }
         let mut seen = HashSet::new();

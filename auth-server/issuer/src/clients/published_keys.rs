@@ -92,12 +92,8 @@ impl PublishedKeys {
             // Concurrent requests share one fetch, and its failure.
             if former.fetches == fetches {
                 let result = download(&client, &uri).await;
-                if let Err(error) = &result {
-                    tracing::warn!(
-                        client_id,
-                        error = error.detail,
-                        "cannot fetch the keys of a client"
-                    );
+                if let Err(FetchError { detail: error, .. }) = &result {
+                    tracing::warn!(client_id, error, "cannot fetch the keys of a client");
                 }
                 *lock(&fetched.state) = former.after(result, now);
             }

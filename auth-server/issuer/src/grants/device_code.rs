@@ -40,12 +40,10 @@ impl Grants {
         let (id, state) = self.find_device_code(client, device_code, context).await?;
         match state {
             State::Pending => {
-                return Err(
-                    match device_requests::record_poll(&self.db, &id, context.now).await? {
-                        true => TokenError::AuthorizationPending,
-                        false => TokenError::SlowDown,
-                    },
-                );
+                return match device_requests::record_poll(&self.db, &id, context.now).await? {
+                    true => Err(TokenError::AuthorizationPending),
+                    false => Err(TokenError::SlowDown),
+                };
             }
             State::Denied => return Err(TokenError::AccessDenied),
             State::Expired => return Err(TokenError::ExpiredToken),
@@ -53,10 +51,8 @@ impl Grants {
         }
         // Before the claim: if no key can sign, the client keeps its code.
         let signer = self.keys.signer(context.now)?;
-        let Some(family) = self
-            .claim_device_code(&id, bound_family_key(client, key), context)
-            .await?
-        else {
+        let family_key = bound_family_key(client, key);
+        let Some(family) = self.claim_device_code(&id, family_key, context).await? else {
             self.revoke_replayed_device_code(client, device_code, context)
                 .await?;
             return Err(INVALID_CODE);

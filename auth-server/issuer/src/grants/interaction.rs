@@ -82,10 +82,8 @@ impl Interaction {
 
     /// Returns whether a user who signed in at `signed_in_at` must sign in again.
     fn needs_sign_in(&self, signed_in_at: Timestamp, now: Timestamp) -> bool {
-        self.asks_sign_in
-            || self
-                .max_age
-                .is_some_and(|max_age| now.since(signed_in_at) >= max_age)
+        let is_too_old = |max_age: Duration| now.since(signed_in_at) >= max_age;
+        self.asks_sign_in || self.max_age.is_some_and(is_too_old)
     }
 }
 

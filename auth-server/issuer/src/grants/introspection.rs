@@ -97,9 +97,8 @@ impl Grants {
         if let Some(id) = self.refresh_tokens.verify(token) {
             let current = refresh_families::find_current(&self.db, &id.family_id, id.generation, now).await?;
             let own = current.filter(|current| current.family.client_id == client.id);
-            return Ok(own.map_or_else(Introspection::default, |current| {
-                self.describe_refresh_token(current)
-            }));
+            let described = own.map(|current| self.describe_refresh_token(current));
+            return Ok(described.unwrap_or_default());
         }
         match self.verifier.verify(token, now).await {
             Ok(token) => Ok(self.describe_access_token(&token)),

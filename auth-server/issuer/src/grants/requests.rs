@@ -158,13 +158,10 @@ pub(super) fn required<'a>(name: &str, value: Option<&'a String>) -> Result<&'a 
 
 /// Parses the requested scope; `None` stays `None`. Fails if the scope is unknown or empty.
 pub(super) fn parse_scope(scope: Option<&str>) -> Result<Option<Scope>, TokenError> {
-    let scope: Option<Scope> = scope
-        .map(str::parse)
-        .transpose()
-        .map_err(|_| TokenError::InvalidScope)?;
-    match scope {
-        Some(scope) if scope.is_empty() => Err(TokenError::InvalidScope),
-        scope => Ok(scope),
+    match scope.map(str::parse::<Scope>) {
+        None => Ok(None),
+        Some(Ok(scope)) if !scope.is_empty() => Ok(Some(scope)),
+        Some(_) => Err(TokenError::InvalidScope),
     }
 }
 

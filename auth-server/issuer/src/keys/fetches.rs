@@ -37,10 +37,8 @@ impl Fetches {
     /// `If-None-Match`.
     pub fn add(&self, set: &Arc<KeySet>, revalidates: bool, context: &RequestContext) {
         let user_agent = context.user_agent.as_deref().unwrap_or_default();
-        let Some(address) = context
-            .address
-            .filter(|_| !user_agent.starts_with(USER_AGENT_OF_API))
-        else {
+        let is_api = user_agent.starts_with(USER_AGENT_OF_API);
+        let Some(address) = context.address.filter(|_| !is_api) else {
             return;
         };
         let mut fetches = lock(&self.0);

@@ -32,10 +32,8 @@ pub(super) fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, T
     let staged = in_state(published, State::Staged)?;
     let active = in_state(published, State::Active).and_then(|active| active.activated_at);
     let end = active.map(|activated_at| activated_at.after(lifetime));
-    Some((
-        staged,
-        end.map_or(staged.sign_after, |end| end.max(staged.sign_after)),
-    ))
+    let at = end.map_or(staged.sign_after, |end| end.max(staged.sign_after));
+    Some((staged, at))
 }
 
 /// Returns the time for which the key among these that signed at the time `at` had signed by then; `None` if

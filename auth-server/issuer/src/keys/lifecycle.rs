@@ -272,9 +272,8 @@ impl KeyStore {
     ) -> Result<KeyChange, Error> {
         let keys = self.published().await?;
         let (_, etag) = keyring::jwk_set(&keys);
-        self.notifications
-            .publish(Notification::SigningKeysChanged(etag))
-            .await;
+        let change = Notification::SigningKeysChanged(etag);
+        self.notifications.publish(change).await;
         let kid_in = |state| in_state(&keys, state).map(|key| key.kid.clone());
         let early = in_state(&keys, State::Active).filter(|active| active.sign_after > context.clock.now());
         Ok(KeyChange {

@@ -87,10 +87,8 @@ impl Readiness {
         let Some(retired_at) = key.deleted_at.filter(|_| key.compromised) else {
             return Vec::new();
         };
-        let replicas = self
-            .verifiers
-            .iter()
-            .filter(|verifier| verifier.kind == Kind::Api);
+        let verifiers = self.verifiers.iter();
+        let replicas = verifiers.filter(|verifier| verifier.kind == Kind::Api);
         let mut refusals: Vec<_> = replicas
             .map(|replica| (refusal(replica, &key.kid, retired_at), replica.name.as_str()))
             .collect();

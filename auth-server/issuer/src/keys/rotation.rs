@@ -68,10 +68,8 @@ impl KeyRotation {
         let changed = keyring.reload(&store.db, &store.master_keys).await?;
         let set = keyring.key_set();
         if changed && announced_etag.as_deref() != Some(set.etag()) {
-            store
-                .notifications
-                .publish(Notification::SigningKeysChanged(set.etag().to_owned()))
-                .await;
+            let change = Notification::SigningKeysChanged(set.etag().to_owned());
+            store.notifications.publish(change).await;
         }
         Ok(())
     }

@@ -232,13 +232,8 @@ pub(super) async fn activate_early(tx: &mut Tx, kid: &str, context: &RequestCont
 
 /// Retires the key if it is active. Returns whether the key was retired.
 pub(super) async fn retire(tx: &mut Tx, kid: &str, context: &RequestContext) -> Result<bool, Error> {
-    let rows = execute!(
-        tx.on(),
-        RETIRE,
-        kid,
-        context.now,
-        expiry_of_last_token(context.now)
-    )?;
+    let dead_after = expiry_of_last_token(context.now);
+    let rows = execute!(tx.on(), RETIRE, kid, context.now, dead_after)?;
     record_change(tx, rows, Event::success(EventName::KeyRetired), kid, context).await
 }
 

@@ -3,7 +3,7 @@
 use super::snapshots::Description;
 use super::{ClientIdUrl, DocumentServices, logo, metadata};
 use foundation::context::RequestContext;
-use http_client::{Document, FetchError};
+use http_client::Document;
 use std::time::Duration;
 
 /// The longest document, in bytes (draft §8.7).
@@ -21,17 +21,12 @@ impl DocumentServices {
         // The request may have waited for another fetch.
         let context = &context.at_present();
         let client_id = url.as_str();
-        let Document { body, max_age } = match self.http.get_json(url.foreign_url(), MAX_BYTES).await {
-            Ok(document) => document,
-            Err(FetchError { reason, detail }) => {
-                tracing::warn!(
-                    client_id,
-                    error = detail,
-                    "cannot fetch a client ID metadata document"
-                );
-                return Err(reason);
-            }
-        };
+        let fetched = self.http.get_json(url.foreign_url(), MAX_BYTES).await;
+        let Document { body, max_age } = fetched.map_err(|failure| {
+            let error = failure.detail;
+            tracing::warn!(client_id, error, "cannot fetch a client ID metadata document");
+            failure.reason
+        })?;
         let client = metadata::parse(&body, url, &self.issuer, context.now)?;
         let logo = logo::fetch(&body, &self.http).await;
         let freshness = max_age.unwrap_or(DEFAULT_FRESHNESS);

@@ -78,11 +78,8 @@ impl DocumentServices {
     /// has.
     pub(super) async fn keep(&self, described: &Description, context: &RequestContext) -> Result<(), Error> {
         let id = &described.client.id;
-        if self
-            .times(id)
-            .await?
-            .is_some_and(|times| times.fetched_at > context.now)
-        {
+        let times = self.times(id).await?;
+        if times.is_some_and(|times| times.fetched_at > context.now) {
             // Another process has stored a later document.
             return Ok(());
         }
@@ -179,17 +176,13 @@ async fn update(
 /// Returns the members whose change needs a new consent and that differ.
 fn visible_changes(former: &Client, described: &Client) -> Vec<&'static str> {
     let uris = |client: &Client| BTreeSet::from_iter(client.redirect_uris.clone());
+    let has_other_keys = former.jwks != described.jwks || former.jwks_uri != described.jwks_uri;
+    let has_other_method = former.kind.is_confidential() != described.kind.is_confidential();
     let changes = [
         ("client_name", former.name != described.name),
         ("redirect_uris", uris(former) != uris(described)),
-        (
-            "jwks",
-            former.jwks != described.jwks || former.jwks_uri != described.jwks_uri,
-        ),
-        (
-            "token_endpoint_auth_method",
-            former.kind.is_confidential() != described.kind.is_confidential(),
-        ),
+        ("jwks", has_other_keys),
+        ("token_endpoint_auth_method", has_other_method),
     ];
     let changes = changes.into_iter().filter(|(_, has_changed)| *has_changed);
     changes.map(|(name, _)| name).collect()
