@@ -8,7 +8,8 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::{AfterSignInQuery, ConsentForm};
 use super::redirects::see_other;
 use crate::app::App;
-use crate::pages::{self, FormState, text};
+use crate::pages::text::{self, Text};
+use crate::pages::{self, FormState};
 use crate::paths;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -47,9 +48,7 @@ pub(crate) async fn show(
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
     let flow = query.flow.as_deref().unwrap_or_default();
-    let secret = cookie.required()?;
-    let begun = app.flows.find(flow, &secret, context.now).await?;
-    let begun = begun.ok_or(FlowError::NotFound)?;
+    let begun = cookie.find(&app, flow, context.now).await?;
     let session = require_session(session, Some(flow), query.signed_in.is_some())?;
     let request = Box::pin(check(&app, &begun, Step::Show, flow, &session, &context)).await?;
     let user_id = session.user.id;
@@ -59,16 +58,8 @@ pub(crate) async fn show(
     };
     let logo = app.grants.documents.logo(&request.client).await?;
     let offers_passkey = offers_passkey(&app, &session, &context).await?;
-    Ok(renderer.show(|form| {
-        page(
-            form,
-            (flow, offers_passkey),
-            &request,
-            logo.as_deref(),
-            missing.granted,
-            &session,
-        )
-    }))
+    let (logo, granted) = (logo.as_deref(), missing.granted);
+    Ok(renderer.show(|form| page(form, (flow, offers_passkey), &request, logo, granted, &session)))
 }
 
 /// Returns whether a page on the way to an app or a device offers a passkey to the user of this session.
@@ -91,15 +82,13 @@ async fn check(
     session: &Session,
     context: &RequestContext,
 ) -> Result<CheckedRequest, FlowError> {
-    let user_id = session.user.id;
-    let checked = app
-        .grants
-        .check_request(&begun.request.params, step, user_id, context);
+    let (grants, user_id) = (&app.grants, session.user.id);
+    let checked = grants.check_request(&begun.request.params, step, user_id, context);
     let request = checked.await?;
     let demands = &request.demands;
     if !demands.admits(user_id) {
-        let refused = app.grants.refuse(&request, MissingInteraction::SignIn);
-        return Err(FlowError::Response(see_other(&refused)));
+        let to = grants.refuse(&request, MissingInteraction::SignIn);
+        return Err(FlowError::Response(see_other(&to)));
     }
     if demands.needs_sign_in_since(begun.request.received_at, session, context.now) {
         return Err(FlowError::Response(see_other(&paths::sign_in(Some(flow)))));
@@ -167,15 +156,13 @@ pub(crate) async fn submit(
     let flow = fields.flow.as_deref().unwrap_or_default();
     let is_allowed = is_allowed(&fields.decision)?;
     let session = require_session(session, Some(flow), false)?;
-    let secret = cookie.required()?;
-    let begun = app.flows.find(flow, &secret, context.now).await?;
-    let begun = begun.ok_or(FlowError::NotFound)?;
+    let begun = cookie.find(&app, flow, context.now).await?;
     let request = Box::pin(check(&app, &begun, Step::Decide, flow, &session, &context)).await?;
     if fields.user.as_deref() != Some(session.user.id.to_string().as_str()) {
         return show_to_another_user(&app, flow, &request, &session, renderer).await;
     }
     if request.client_version() != fields.client_version {
-        return Err(client_changed());
+        return Err(refused(&text::of("client-changed")));
     }
     let to = match is_allowed {
         true => Box::pin(allow(&app, &request, &begun, &session, &context)).await?,
@@ -207,18 +194,13 @@ pub(super) fn is_allowed(decision: &str) -> Result<bool, FlowError> {
     match decision {
         "allow" => Ok(true),
         "deny" => Ok(false),
-        _ => Err(FlowError::Response(pages::error(
-            StatusCode::BAD_REQUEST,
-            &text::of("no-decision"),
-            paths::ACCOUNT,
-        ))),
+        _ => Err(refused(&text::of("no-decision"))),
     }
 }
 
-/// Returns the error for a decision about a client that has changed since the page showed it.
-fn client_changed() -> FlowError {
-    let text = text::of("client-changed");
-    FlowError::Response(pages::error(StatusCode::BAD_REQUEST, &text, paths::ACCOUNT))
+/// Returns the error for a form without effect.
+fn refused(text: &Text<'_>) -> FlowError {
+    FlowError::Response(pages::error(StatusCode::BAD_REQUEST, text, paths::ACCOUNT))
 }
 
 /// Returns the page for a browser that did not keep the cookie of its new session.

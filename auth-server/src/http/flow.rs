@@ -13,7 +13,7 @@ use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::secret::Secret;
 use issuer::clients::documents::DocumentError;
-use issuer::flows::{self, FlowRequest};
+use issuer::flows::{self, Flow, FlowRequest};
 use issuer::grants::AuthorizationError;
 use issuer::long_requests;
 use std::convert::Infallible;
@@ -33,20 +33,19 @@ const COOKIE_LENGTH: usize = 43;
 pub(crate) struct FlowCookie(Option<Secret>);
 
 impl FlowCookie {
-    /// Returns the secret. Fails with [`FlowError::NotFound`] if the browser has no valid cookie.
-    pub(crate) fn required(self) -> Result<Secret, FlowError> {
-        self.0.ok_or(FlowError::NotFound)
+    /// Returns a flow that began in this browser. Fails with [`FlowError::NotFound`] if there is none, or if
+    /// the browser has no valid cookie.
+    pub(super) async fn find(self, app: &App, flow: &str, now: Timestamp) -> Result<Flow, FlowError> {
+        let secret = self.0.ok_or(FlowError::NotFound)?;
+        let begun = app.flows.find(flow, &secret, now).await?;
+        begun.ok_or(FlowError::NotFound)
     }
 
     /// Returns the secret, or a new one if the browser has none, and the `Set-Cookie` header that stores it.
     pub(crate) fn or_new(self, policy: &Policy) -> (Secret, HeaderValue) {
         let secret = self.0.unwrap_or_else(random::token);
-        let cookie = cookies::set(
-            COOKIE,
-            secret.expose(),
-            Some(flows::LIFETIME),
-            cookie_attributes(policy),
-        );
+        let attributes = cookie_attributes(policy);
+        let cookie = cookies::set(COOKIE, secret.expose(), Some(flows::LIFETIME), attributes);
         (secret, cookie)
     }
 
@@ -81,10 +80,7 @@ pub(super) async fn find(
             Some(_) => Ok(None),
             None => Err(FlowError::NotFound),
         },
-        Some(flow) => {
-            let begun = app.flows.find(flow, &cookie.required()?, now).await?;
-            begun.map(|flow| Some(flow.request)).ok_or(FlowError::NotFound)
-        }
+        Some(flow) => Ok(Some(cookie.find(app, flow, now).await?.request)),
     }
 }
 
@@ -121,12 +117,8 @@ pub(super) fn language_cookie(ui_locales: Option<&str>, policy: &Policy) -> Head
         Some(language) => (language.tag(), flows::LIFETIME),
         None => ("", Duration::ZERO),
     };
-    cookies::set(
-        pages::LANGUAGE_COOKIE,
-        tag,
-        Some(lifetime),
-        cookie_attributes(policy),
-    )
+    let attributes = cookie_attributes(policy);
+    cookies::set(pages::LANGUAGE_COOKIE, tag, Some(lifetime), attributes)
 }
 
 /// Returns the attributes of the cookies of a flow.
@@ -190,11 +182,8 @@ fn too_many(text: Text<'_>, delay: Duration) -> Response {
 
 fn unavailable(error: &Unavailable) -> Response {
     tracing::error!(%error, "authorization flow state unavailable");
-    let page = pages::error(
-        StatusCode::SERVICE_UNAVAILABLE,
-        &text::of("flow-unavailable"),
-        paths::ACCOUNT,
-    );
+    let text = text::of("flow-unavailable");
+    let page = pages::error(StatusCode::SERVICE_UNAVAILABLE, &text, paths::ACCOUNT);
     ([(header::RETRY_AFTER, "1")], page).into_response()
 }
 
