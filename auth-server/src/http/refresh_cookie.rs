@@ -10,9 +10,8 @@ use identity::origins;
 use issuer::grants::{TokenRequest, TokenResponse};
 use issuer::token_error::TokenError;
 use std::time::Duration;
-use web::csrf::Mismatch;
 use web::headers::single;
-use web::{Policy, cookies, csrf};
+use web::{Error, Policy, cookies, csrf};
 
 /// The path of the token endpoint, below which revocation with the cookie is.
 const PATH: &str = "/token";
@@ -48,11 +47,7 @@ pub(super) fn prepare(
 
 /// Returns what [`find`] does. Fails if the anti-forgery token is missing or wrong, or if the request comes
 /// from another origin than the client's.
-pub(super) fn read(
-    client: &Client,
-    headers: &HeaderMap,
-    policy: &Policy,
-) -> Result<Option<Secret>, Mismatch> {
+pub(super) fn read(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result<Option<Secret>, Error> {
     csrf::check_cookie(headers, single(headers, csrf::HEADER))?;
     check_origin(client, headers, policy)?;
     Ok(find(client, headers))
@@ -65,10 +60,11 @@ fn find(client: &Client, headers: &HeaderMap) -> Option<Secret> {
 
 /// Fails if a browser sent the request from another origin than the client's. Otherwise any page could make
 /// the browser exchange a code of its own, and so sign the user in to another account.
-fn check_origin(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result<(), Mismatch> {
-    csrf::check_origin(headers, |origin| {
+fn check_origin(client: &Client, headers: &HeaderMap, policy: &Policy) -> Result<(), Error> {
+    let checked = csrf::check_origin(headers, |origin| {
         policy.trusts_origin(origin) || origins::of_client(client).any(|own| own == origin)
-    })
+    });
+    checked.map_err(Error::from)
 }
 
 /// Moves the refresh token of a response into a cookie, if the client has its refresh tokens there. The
@@ -91,12 +87,8 @@ pub(super) fn clear(client: &Client) -> HeaderValue {
 /// Returns the failure of a token request, which removes the client's cookie if no request can succeed with
 /// it any more.
 pub(super) fn failure(error: TokenError, client: &Client) -> TokenFailure {
-    match error {
-        TokenError::InvalidRefreshToken { is_useless: true, .. } => {
-            TokenFailure::UselessCookie(error, clear(client))
-        }
-        _ => error.into(),
-    }
+    let is_useless = matches!(error, TokenError::InvalidRefreshToken { is_useless: true, .. });
+    TokenFailure::Token(error, is_useless.then(|| clear(client)))
 }
 
 /// Returns the name of the client's cookie. A cookie name may have every character of a client id (RFC 6265

@@ -13,7 +13,6 @@ use storage::db;
 use utoipa::openapi::example::ExampleBuilder;
 use utoipa::openapi::{ContentBuilder, Header, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
-use web::csrf::Mismatch;
 use web::dpop::NONCE;
 use web::openapi::error_responses;
 use web::{Code, Error};
@@ -33,11 +32,9 @@ pub(super) struct Body<'a> {
 /// The reason why the request of a client failed. The body of the response is written by [`complete`], which
 /// the router calls for all its routes.
 pub(crate) enum TokenFailure {
-    /// An error of the OAuth protocol.
-    Token(TokenError),
-    /// An error of the OAuth protocol that makes the cookie of the request useless: the `Set-Cookie` value
-    /// removes it.
-    UselessCookie(TokenError, HeaderValue),
+    /// An error of the OAuth protocol. If the cookie of the request is useless, the `Set-Cookie` value removes
+    /// it.
+    Token(TokenError, Option<HeaderValue>),
     /// The request relies on a cookie and may be forged, or the client is over its rate limit, or the body
     /// was not read.
     Refused(Error),
@@ -45,13 +42,7 @@ pub(crate) enum TokenFailure {
 
 impl From<TokenError> for TokenFailure {
     fn from(error: TokenError) -> Self {
-        Self::Token(error)
-    }
-}
-
-impl From<Mismatch> for TokenFailure {
-    fn from(mismatch: Mismatch) -> Self {
-        Self::Refused(mismatch.into())
+        Self::Token(error, None)
     }
 }
 
@@ -64,10 +55,10 @@ impl From<Error> for TokenFailure {
 impl IntoResponse for TokenFailure {
     fn into_response(self) -> Response {
         let (error, removal) = match self {
-            Self::Token(error) => (error, None),
-            Self::UselessCookie(error, removal) => (error, Some([(header::SET_COOKIE, removal)])),
+            Self::Token(error, removal) => (error, removal),
             Self::Refused(error) => return error.into_response(),
         };
+        let removal = removal.map(|removal| [(header::SET_COOKIE, removal)]);
         log(&error);
         let (status, _) = status_and_code(&error);
         // The extension is for `complete`.
@@ -107,10 +98,8 @@ fn render(error: &TokenError, has_authorization: bool, context: &RequestContext)
     let headers = response.headers_mut();
     headers.insert(header::PRAGMA, HeaderValue::from_static("no-cache"));
     if status == StatusCode::UNAUTHORIZED && has_authorization {
-        headers.insert(
-            header::WWW_AUTHENTICATE,
-            HeaderValue::from_static("Basic realm=\"token\""),
-        );
+        let challenge = HeaderValue::from_static("Basic realm=\"token\"");
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
     }
     if let TokenError::Proof(dpop::Error::UseNonce(nonce)) = error
         && let Ok(nonce) = HeaderValue::try_from(nonce)
