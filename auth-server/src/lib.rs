@@ -87,11 +87,8 @@ impl Issuer {
             let events_kept = settings.alerts.events_kept;
             tokio::spawn(housekeeping::run(db.clone(), clock.clone(), events_kept));
             let (detection_db, webhook_db) = (db.clone(), db.clone());
-            tokio::spawn(
-                clock
-                    .clone()
-                    .run(move || alerts::detection::follow(detection_db.clone())),
-            );
+            let detection = move || alerts::detection::follow(detection_db.clone());
+            tokio::spawn(clock.clone().run(detection));
             if let Some(webhook) = settings.alerts.webhook()? {
                 tokio::spawn(clock.clone().run(move || webhook.clone().run(webhook_db.clone())));
             }
@@ -107,12 +104,9 @@ impl Issuer {
                 clock: clock.clone(),
             };
             tokio::spawn(clock.clone().run(move || outbox::run(logout.clone())));
-            let device_authorization = match settings.device_authorization {
-                DeviceAuthorizationMode::On => {
-                    Some(DeviceAuthorization::new(&secret, identity.expiring.clone()))
-                }
-                DeviceAuthorizationMode::Off => None,
-            };
+            let has_devices = settings.device_authorization == DeviceAuthorizationMode::On;
+            let device_authorization =
+                has_devices.then(|| DeviceAuthorization::new(&secret, identity.expiring.clone()));
             let documents = Documents::new(DocumentServices {
                 hosts: settings.client_id_metadata_documents.clone(),
                 http: http.clone(),

@@ -127,9 +127,8 @@ pub(crate) async fn confirm(
     let session = require_session(session, Some(&paths::device_flow(None)), false)?;
     // An error is reported before the decision, which could not be made again.
     let offers_passkey = is_allowed && offers_passkey(&app, &session, &context).await?;
-    let decision = app
-        .grants
-        .decide_device_request(&fields.request, is_allowed, &session, &context);
+    let (grants, request) = (&app.grants, &fields.request);
+    let decision = grants.decide_device_request(request, is_allowed, &session, &context);
     Ok(match (decision.await?, is_allowed) {
         (true, true) => {
             let offer = offers_passkey.then_some(paths::PASSKEYS);

@@ -128,11 +128,8 @@ fn query(parts: &Parts) -> Params {
 }
 
 fn unreadable(flaw: &str) -> Response {
-    pages::error_of_app(
-        &text::of("form-unreadable"),
-        &format!("The form was not accepted: {flaw}."),
-        paths::ACCOUNT,
-    )
+    let detail = format!("The form was not accepted: {flaw}.");
+    pages::error_of_app(&text::of("form-unreadable"), &detail, paths::ACCOUNT)
 }
 
 fn user_changed() -> Response {

@@ -42,9 +42,8 @@ pub(crate) async fn introspect(
 ) -> Result<Response, TokenFailure> {
     let (grants, client) = (&app.grants, &call.client);
     grants.check_document(client, context.now).await?;
-    let introspection = grants
-        .introspect(client, call.request.token()?, context.now)
-        .await?;
+    let token = call.request.token()?;
+    let introspection = grants.introspect(client, token, context.now).await?;
     let is_signed = prefers_to_json(&call.headers, SIGNED);
     // A process whose clock differs signs nothing, and cannot know that a token has not expired.
     if context.clock.differs() && (is_signed || introspection.is_active()) {

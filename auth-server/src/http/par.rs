@@ -20,10 +20,8 @@ impl FromRequestParts<App> for PushedRequestsOn {
     type Rejection = Error;
 
     async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Self, Error> {
-        match app.grants.pushed_requests.is_on() {
-            true => Ok(Self),
-            false => Err(Error::not_found()),
-        }
+        let is_on = app.grants.pushed_requests.is_on();
+        is_on.then_some(Self).ok_or_else(Error::not_found)
     }
 }
 
@@ -51,11 +49,9 @@ pub(crate) async fn push(
     _: PushedRequestsOn,
     call: ClientRequest<AuthorizationRequest>,
 ) -> Result<impl IntoResponse, TokenFailure> {
-    app.grants.check_document(&call.client, context.now).await?;
-    let (key, next_nonce) = accept_proof(&app.grants, "/par", &call.headers, context.now).await?;
-    let pushed = app
-        .grants
-        .push(&call.client, call.request, key, context.now)
-        .await?;
+    let (grants, client) = (&app.grants, &call.client);
+    grants.check_document(client, context.now).await?;
+    let (key, next_nonce) = accept_proof(grants, "/par", &call.headers, context.now).await?;
+    let pushed = grants.push(client, call.request, key, context.now).await?;
     Ok((StatusCode::CREATED, next_nonce, NO_STORE, Json(pushed)))
 }

@@ -107,10 +107,8 @@ async fn change(
     fields: &PasswordForm,
     context: &RequestContext,
 ) -> Result<(), FormError> {
-    let new = identity
-        .passwords
-        .parse_new_for(&fields.new_password, &session.user.email)?;
-    change_password(identity, session, None, new, context)
-        .await
-        .map_err(|error| reauthentication::error(error, paths::PASSWORD))
+    let (passwords, email) = (&identity.passwords, &session.user.email);
+    let new = passwords.parse_new_for(&fields.new_password, email)?;
+    let changed = change_password(identity, session, None, new, context).await;
+    changed.map_err(|error| reauthentication::error(error, paths::PASSWORD))
 }

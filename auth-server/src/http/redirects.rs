@@ -31,24 +31,19 @@ pub(crate) async fn to_base_host(
     request: Request,
     next: Next,
 ) -> Response {
-    let requested = request
-        .headers()
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let requested = requested.and_then(|host| Url::parse(&format!("http://{host}")).ok());
+    let host = request.headers().get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok());
+    let requested = host.and_then(|host| Url::parse(&format!("http://{host}")).ok());
     let is_local = |url: &Url| matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     match requested {
         Some(requested)
             if request.method().is_safe()
                 && is_local(&requested)
                 && is_local(&policy.base_url)
-                && request
-                    .uri()
-                    .path_and_query()
-                    .is_none_or(|path| path.as_str().len() <= MAX_TEXT_LENGTH)
+                && path.len() <= MAX_TEXT_LENGTH
                 && requested.host_str() != policy.base_url.host_str() =>
         {
-            let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
             see_other(&format!("{}{path}", origin_of(&policy.base_url)))
         }
         _ => next.run(request).await,

@@ -98,9 +98,8 @@ async fn create(
     context: &RequestContext,
 ) -> Result<Secret, FormError> {
     let email = Email::parse(&fields.email).map_err(|_| form_page::email_invalid())?;
-    let password = identity
-        .passwords
-        .parse_new_for(&fields.password, email.as_str())?;
+    let passwords = &identity.passwords;
+    let password = passwords.parse_new_for(&fields.password, email.as_str())?;
     let replaced = cookies::sid(headers).map_err(|error| FormError::Final(browser::rejection(error)))?;
     let session = sign_up_and_in(identity, email, password, replaced.as_ref(), context).await?;
     Ok(session.sid)

@@ -138,9 +138,8 @@ async fn respond(
     if !is_signed {
         return Ok((NO_STORE, Json(user_info)).into_response());
     }
-    let signed = app
-        .grants
-        .sign_user_info(&token.client_id, &user_info, context.now);
+    let (grants, client_id) = (&app.grants, &token.client_id);
+    let signed = grants.sign_user_info(client_id, &user_info, context.now);
     let signed = signed.map_err(|error| Error::unavailable(&error))?;
     Ok((NO_STORE, [(header::CONTENT_TYPE, SIGNED)], signed).into_response())
 }

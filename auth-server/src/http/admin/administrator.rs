@@ -74,10 +74,8 @@ impl Authorization<App> for Administrator {
         match &self.0.credentials {
             Credentials::Token(token) => access_token::verify_again(&app.grants, token, now).await,
             Credentials::Session(session) => {
-                match session.authority().holds(app.identity.db.reader(), now).await? {
-                    true => Ok(()),
-                    false => Err(unauthenticated()),
-                }
+                let holds = session.authority().holds(app.identity.db.reader(), now).await?;
+                holds.then_some(()).ok_or_else(unauthenticated)
             }
         }
     }

@@ -47,11 +47,8 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = list::page(&identity.db, &query).await?;
-    Ok(list_response(
-        page,
-        &query.page,
-        &policy.url(paths::ADMIN_CLIENTS),
-    ))
+    let url = policy.url(paths::ADMIN_CLIENTS);
+    Ok(list_response(page, &query.page, &url))
 }
 
 /// Register a client
@@ -74,15 +71,10 @@ pub(crate) async fn create(
     let registration = body::read_registration(&body, &grants.issuer)?;
     let registered = register(&identity.db, &grants.issuer, registration, &context).await;
     let (client, secret) = registered.map_err(error_response)?;
-    let location = [(
-        header::LOCATION,
-        format!("{}/{}", paths::ADMIN_CLIENTS, client.id),
-    )];
-    let created = secret_response(
-        StatusCode::CREATED,
-        &ClientWithSecret::new(&client, secret.as_ref()),
-    );
-    Ok((location, created).into_response())
+    let path = format!("{}/{}", paths::ADMIN_CLIENTS, client.id);
+    let body = ClientWithSecret::new(&client, secret.as_ref());
+    let created = secret_response(StatusCode::CREATED, &body);
+    Ok(([(header::LOCATION, path)], created).into_response())
 }
 
 /// Read a client

@@ -38,11 +38,8 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = list::page(&identity.db, &query).await?;
-    Ok(list_response(
-        page,
-        &query.page,
-        &policy.url(paths::ADMIN_CONSENTS),
-    ))
+    let url = policy.url(paths::ADMIN_CONSENTS);
+    Ok(list_response(page, &query.page, &url))
 }
 
 /// Revoke a consent

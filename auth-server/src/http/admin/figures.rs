@@ -30,7 +30,6 @@ pub(crate) async fn read(
     RawQuery(query): RawQuery,
 ) -> Result<Json<Figures>, Error> {
     let query = WindowQuery::parse(query.as_deref().unwrap_or_default());
-    Ok(Json(
-        figures::read(&identity.db, query.window, context.now).await?,
-    ))
+    let figures = figures::read(&identity.db, query.window, context.now).await?;
+    Ok(Json(figures))
 }

@@ -119,10 +119,8 @@ pub(crate) async fn retire(
     State(store): State<KeyStore>,
     Authorized(Administrator(context), body): Authorized<Administrator, Option<JsonBody>>,
 ) -> Result<Json<KeyChange>, Error> {
-    let key = store
-        .find(kid.or_not_found()?.as_ref())
-        .await
-        .map_err(error_response)?;
+    let kid = kid.or_not_found()?;
+    let key = store.find(kid.as_ref()).await.map_err(error_response)?;
     let change = match read_retirement(&body.unwrap_or_default())?.compromised {
         true => store.discard(&key.kid, None, &context).await,
         false => store.retire(&key.kid, &context).await,

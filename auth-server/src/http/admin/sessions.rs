@@ -38,11 +38,8 @@ pub(crate) async fn list(
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
     let page = sessions::page(&identity.db, &query, identity.session_lifetimes, context.now).await?;
-    Ok(list_response(
-        page,
-        &query.page,
-        &policy.url(paths::ADMIN_SESSIONS),
-    ))
+    let url = policy.url(paths::ADMIN_SESSIONS);
+    Ok(list_response(page, &query.page, &url))
 }
 
 /// End a session of a user

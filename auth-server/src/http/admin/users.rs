@@ -161,10 +161,8 @@ pub(crate) async fn disable(
     id: PathId,
     State(identity): State<Identity>,
 ) -> Result<Json<Account>, Error> {
-    let id = find_to_change(&identity.db, id.or_not_found()?.get(), &context)
-        .await?
-        .user
-        .id;
+    let id = id.or_not_found()?.get();
+    find_to_change(&identity.db, id, &context).await?;
     let account = administration::disable(&identity.db, &identity.revocations, id, &context).await?;
     Ok(Json(account))
 }
