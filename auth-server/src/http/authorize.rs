@@ -15,7 +15,6 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use foundation::context::RequestContext;
 use identity::sessions::Session;
 use issuer::clients::documents::Step;
-use issuer::flows::FlowRequest;
 use issuer::grants::interaction::MissingInteraction;
 use issuer::grants::{AuthorizationError, AuthorizationRequest, ReceivedRequest};
 use issuer::posted_requests;
@@ -53,11 +52,7 @@ pub(crate) async fn authorize(
         Some(session) if !demands.needs_sign_in(&session, context.now) => paths::CONSENT,
         _ => paths::SIGN_IN,
     };
-    let request = FlowRequest {
-        params: received.params,
-        request_uri: received.request_uri,
-        received_at: context.now,
-    };
+    let request = received.request;
     let language = language_cookie(request.params.get("ui_locales"), &app.policy);
     let (secret, cookie) = cookie.or_new(&app.policy);
     let flow = app.flows.begin(request, &secret, &context).await?;
@@ -79,7 +74,7 @@ async fn answer_without_pages(
     let request = match (received.checked, &session) {
         (Some(request), _) => request,
         (None, Some(session)) => {
-            let (params, user_id) = (&received.params, session.user.id);
+            let (params, user_id) = (&received.request.params, session.user.id);
             app.grants
                 .check_request(params, Step::Show, user_id, context)
                 .await?
@@ -97,7 +92,7 @@ async fn answer_without_pages(
     if missing.is_some() {
         return refuse(MissingInteraction::Consent);
     }
-    let request_uri = received.request_uri.as_ref();
+    let request_uri = received.request.request_uri.as_ref();
     match Box::pin(app.grants.allow(&request, None, request_uri, &session, context)).await {
         Err(AuthorizationError::SessionEnded) => refuse(MissingInteraction::SignIn),
         to => Ok(see_other(&to?)),

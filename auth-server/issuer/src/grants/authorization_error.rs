@@ -26,7 +26,7 @@ pub enum AuthorizationError {
     /// The parameters could not be read, which only a field of a wrong type causes.
     #[error("cannot read the authorization request: {0}")]
     Read(#[from] ReadError),
-    /// The client has no usable document.
+    /// The client is not known by its document.
     #[error(transparent)]
     Document(#[from] DocumentError),
 }

@@ -6,6 +6,7 @@ use super::authorization::CheckedRequest;
 use super::authorization_error::AuthorizationError;
 use super::interaction::Demands;
 use super::{AuthorizationRequest, Grants};
+use crate::flows::FlowRequest;
 use crate::params::{Params, REPEATED};
 use crate::pushed_requests::{self, RequestUri};
 use crate::token_error::TokenError;
@@ -43,10 +44,8 @@ pub struct PushedRequest {
 
 /// A valid request as it arrived at the authorization endpoint.
 pub struct ReceivedRequest {
-    /// Its parameters.
-    pub params: Params,
-    /// Its reference, if the client pushed it.
-    pub request_uri: Option<RequestUri>,
+    /// Its parameters and reference, with which a flow begins.
+    pub request: FlowRequest,
     /// Its demands on the user.
     pub demands: Demands,
     /// The checked request; `None` if its client describes itself by a document, for which a user must sign
@@ -115,24 +114,27 @@ impl Grants {
             Some(request_uri) => self.find_pushed(request_uri, &params, now).await?,
             None => params,
         };
-        if let Some(demands) = self.check_without_document(&params, now).await? {
+        let request = FlowRequest {
+            params,
+            request_uri,
+            received_at: now,
+        };
+        if let Some(demands) = self.check_without_document(&request.params, now).await? {
             return Ok(ReceivedRequest {
-                params,
-                request_uri,
+                request,
                 demands,
                 checked: None,
             });
         }
-        let checked = self.check_known(&params, now).await?;
+        let checked = self.check_known(&request.params, now).await?;
         let must_push = self.pushed_requests == PushedRequestMode::Required
             || checked.client.require_pushed_authorization_requests;
-        if must_push && request_uri.is_none() {
+        if must_push && request.request_uri.is_none() {
             let description = "push the request to the pushed_authorization_request_endpoint first";
             return Err(self.reject(&checked.request, "invalid_request", description));
         }
         Ok(ReceivedRequest {
-            params,
-            request_uri,
+            request,
             demands: checked.demands,
             checked: Some(checked),
         })
