@@ -15,17 +15,19 @@ pub use client_origin::ClientOrigin;
 pub use client_type::ClientType;
 pub use secrets::{ClientSecret, Secrets};
 
+use crate::refresh_families::StoredScope;
 use foundation::clock::Timestamp;
 use foundation::duration;
 use foundation::scope::Scope;
-use row::Row;
+use row::{StoredJwks, StoredSeconds, StoredUris};
+use secrets::SecretColumns;
 use serde::Serialize;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`Row`].
+/// The columns of [`Client`].
 macro_rules! columns {
     () => {
         "id, name, type, secret_hash, secret_created_at, secret_last_used_at, previous_secret_hash,
@@ -99,7 +101,7 @@ macro_rules! write_client {
 }
 
 /// A registered client, serialized without the hashes of its secrets.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 pub struct Client {
     /// The `client_id`.
     pub id: String,
@@ -107,23 +109,28 @@ pub struct Client {
     pub name: String,
     /// The type of the client.
     #[serde(rename = "type")]
+    #[sqlx(rename = "type", try_from = "String")]
     pub kind: ClientType,
     /// The secrets of a confidential client, the current one first.
     #[schema(value_type = Vec<ClientSecret>)]
+    #[sqlx(flatten, try_from = "SecretColumns")]
     pub secrets: Secrets,
     /// The public keys of a confidential client without secrets, which authenticates by signed assertions
     /// (RFC 7523): a JWK set (RFC 7517 §5).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
+    #[sqlx(try_from = "StoredJwks")]
     pub jwks: Option<serde_json::Value>,
     /// The URL from which the issuer fetches such keys, in place of `jwks`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, format = "uri")]
     pub jwks_uri: Option<String>,
     /// The registered redirect URIs.
+    #[sqlx(try_from = "StoredUris")]
     pub redirect_uris: Vec<String>,
     /// The registered URIs to which the browser may return after a logout (OpenID Connect RP-Initiated Logout
     /// 1.0 §3.1).
+    #[sqlx(try_from = "StoredUris")]
     pub post_logout_redirect_uris: Vec<String>,
     /// The URL that gets a logout token when a session ends in which the client got ID tokens (OpenID Connect
     /// Back-Channel Logout 1.0 §2.2).
@@ -131,8 +138,10 @@ pub struct Client {
     #[schema(nullable = false, format = "uri")]
     pub backchannel_logout_uri: Option<String>,
     /// The largest scope that the client may request.
+    #[sqlx(try_from = "StoredScope")]
     pub scope: Scope,
     /// The scope of a request without a `scope` parameter.
+    #[sqlx(try_from = "StoredScope")]
     pub default_scope: Scope,
     /// Whether the client belongs to the operator of this service and not to a third party.
     pub first_party: bool,
@@ -142,6 +151,7 @@ pub struct Client {
     /// unused. In whole seconds; zero if a refresh token is valid once.
     #[serde(serialize_with = "duration::serialize_as_seconds")]
     #[schema(value_type = i64)]
+    #[sqlx(try_from = "StoredSeconds")]
     pub refresh_retry_window: Duration,
     /// Whether the client gets only access tokens that are bound to a key (RFC 9449 §5.2).
     pub dpop_bound_access_tokens: bool,
@@ -158,6 +168,7 @@ pub struct Client {
     /// Whether the client may use the device authorization grant (RFC 8628).
     pub device_authorization: bool,
     /// How the client was registered.
+    #[sqlx(try_from = "String")]
     pub origin: ClientOrigin,
     /// The end of a client that no administrator registered, unless it gets a code or token before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,7 +228,7 @@ pub async fn create(tx: &mut Tx, client: &Client) -> Result<(), Error> {
 pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Client>, Error> {
     let on = tx.on();
     let lock = on.choose(FIND, LOCK_POSTGRES);
-    Ok(fetch_optional!(on, Row, lock, id)?.map(Client::from))
+    fetch_optional!(on, Client, lock, id)
 }
 
 /// Stores the changes of a client that this transaction has [locked](lock), except those of its secrets. The
@@ -233,21 +244,17 @@ pub async fn delete(tx: &mut Tx, id: &str) -> Result<(), Error> {
 
 /// Returns the client with this id.
 pub async fn find(db: &Db, id: &str) -> Result<Option<Client>, Error> {
-    Ok(fetch_optional!(db.reader(), Row, FIND, id)?.map(Client::from))
+    fetch_optional!(db.reader(), Client, FIND, id)
 }
 
 /// Returns all clients, ordered by id.
 pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
-    Ok(fetch_all!(db.reader(), Row, LIST)?
-        .into_iter()
-        .map(Client::from)
-        .collect())
+    fetch_all!(db.reader(), Client, LIST)
 }
 
 /// Returns the enabled clients that run in browsers: single-page apps, and native apps that registered
 /// themselves, some of which run in a browser. At most 10,000, those of administrators first, without those
 /// that were never used.
 pub async fn browser_apps(db: &Db) -> Result<Vec<Client>, Error> {
-    let rows = fetch_all!(db.reader(), Row, BROWSER_APPS)?;
-    Ok(rows.into_iter().map(Client::from).collect())
+    fetch_all!(db.reader(), Client, BROWSER_APPS)
 }

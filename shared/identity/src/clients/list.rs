@@ -1,6 +1,6 @@
 //! Pages of clients, for administrators.
 
-use super::{Client, ClientType, Row, columns};
+use super::{Client, ClientType, columns};
 use foundation::ids::TextId;
 use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
@@ -67,26 +67,21 @@ struct ListStatement {
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
     let page = &query.page;
     let sorting = Sorting::by(KEY, query.order());
-    paging::read_page(
-        page.direction,
-        sorting,
-        page.cursor.as_ref(),
-        |slice, after| async move {
-            let statement = ListStatement {
-                has_kind: query.kind.is_some(),
-                first_party: query.first_party,
-                disabled: query.disabled,
-                slice,
-            };
-            let values = [
-                after.map(|id| Value::from(id.as_ref())),
-                query.kind.map(|kind| Value::from(kind.as_str())),
-            ];
-            let values = values.into_iter().flatten();
-            let rows = fetch_all_with!(db.reader(), Row, AssertSqlSafe(statement.sql()), values);
-            rows.map(|rows| rows.into_iter().map(Client::from).collect())
-        },
-    )
+    let after = page.cursor.as_ref();
+    paging::read_page(page.direction, sorting, after, |slice, after| async move {
+        let statement = ListStatement {
+            has_kind: query.kind.is_some(),
+            first_party: query.first_party,
+            disabled: query.disabled,
+            slice,
+        };
+        let values = [
+            after.map(|id| Value::from(id.as_ref())),
+            query.kind.map(|kind| Value::from(kind.as_str())),
+        ];
+        let sql = AssertSqlSafe(statement.sql());
+        fetch_all_with!(db.reader(), Client, sql, values.into_iter().flatten())
+    })
     .await
 }
 

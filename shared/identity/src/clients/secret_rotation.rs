@@ -3,7 +3,6 @@
 //! that there are never more.
 
 use super::Client;
-use super::row::Row;
 use foundation::clock::Timestamp;
 use foundation::random;
 use foundation::secret::Secret;
@@ -38,8 +37,9 @@ pub async fn rotate(
     now: Timestamp,
 ) -> Result<Option<(Client, Secret)>, Error> {
     let secret = random::token();
-    let row = fetch_optional!(tx.on(), Row, ROTATE, id, secret.hash(), now, now.after(overlap))?;
-    Ok(row.map(|row| (Client::from(row), secret)))
+    let end = now.after(overlap);
+    let client = fetch_optional!(tx.on(), Client, ROTATE, id, secret.hash(), now, end)?;
+    Ok(client.map(|client| (client, secret)))
 }
 
 /// Stores the time of the last use of the secret with this hash.

@@ -1,6 +1,5 @@
 //! The first use of a client that no administrator registered, and the end of those that were never used.
 
-use super::row::Row;
 use super::{Client, ClientType, columns};
 use foundation::clock::Timestamp;
 use storage::db::{Db, Error, Tx};
@@ -30,12 +29,11 @@ pub async fn record_first_use(tx: &mut Tx, client: &Client) -> Result<(), Error>
 
 /// Returns the public ones among the newest 1,000 clients that were never used, without disabled ones.
 pub async fn newest_apps(db: &Db) -> Result<Vec<Client>, Error> {
-    let rows = fetch_all!(db.reader(), Row, NEWEST)?;
-    let clients = rows.into_iter().map(Client::from);
-    let is_app = |client: &Client| {
+    let mut clients = fetch_all!(db.reader(), Client, NEWEST)?;
+    clients.retain(|client| {
         matches!(client.kind, ClientType::Spa | ClientType::Native) && client.disabled_at.is_none()
-    };
-    Ok(clients.filter(is_app).collect())
+    });
+    Ok(clients)
 }
 
 /// Returns the number of the clients that were never used, also those whose time has ended.

@@ -158,28 +158,24 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Consent>, Error> {
     let (is_of_user, is_of_client) = (user_id.is_some(), client_id.is_some());
     let sorting = Sorting::by(key(is_of_user, is_of_client), query.order());
     let value_of_client = |id: &TextId| Value::from(id.as_ref());
-    paging::read_page(
-        page.direction,
-        sorting,
-        page.cursor.as_ref(),
-        |slice, after| async move {
-            let user = after.filter(|_| is_of_client || !is_of_user);
-            let client = after.filter(|_| !is_of_client);
-            let values = [
-                user.map(|after| after.user_id.into()),
-                client.map(|after| value_of_client(&after.client_id)),
-                user_id.map(|id| id.get().into()),
-                client_id.map(value_of_client),
-            ];
-            let statement = ListStatement {
-                is_of_user,
-                is_of_client,
-                slice,
-            };
-            let values = values.into_iter().flatten();
-            fetch_all_with!(db.reader(), Consent, AssertSqlSafe(statement.sql()), values)
-        },
-    )
+    let after = page.cursor.as_ref();
+    paging::read_page(page.direction, sorting, after, |slice, after| async move {
+        let user = after.filter(|_| is_of_client || !is_of_user);
+        let client = after.filter(|_| !is_of_client);
+        let values = [
+            user.map(|after| after.user_id.into()),
+            client.map(|after| value_of_client(&after.client_id)),
+            user_id.map(|id| id.get().into()),
+            client_id.map(value_of_client),
+        ];
+        let statement = ListStatement {
+            is_of_user,
+            is_of_client,
+            slice,
+        };
+        let sql = AssertSqlSafe(statement.sql());
+        fetch_all_with!(db.reader(), Consent, sql, values.into_iter().flatten())
+    })
     .await
 }
 
