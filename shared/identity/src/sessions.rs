@@ -7,7 +7,7 @@ use ends::end_others;
 pub use ends::{end, end_all, end_by_sid, find_end, prune_ended, revoke, revoke_others, revoke_own};
 pub use lists::{ListQuery, OwnSession, SessionDetails, SessionSummary, UserSession, details, list, page};
 
-use crate::authentication_methods::{AuthenticationMethods, SignIn};
+use crate::authentication_methods::AuthenticationMethods;
 use crate::authority::Authority;
 use crate::end_reason::EndReason;
 use crate::services::SessionLifetimes;
@@ -76,12 +76,7 @@ pub struct Session {
     pub(crate) methods: AuthenticationMethods,
     /// The end of the session's absolute lifetime.
     pub expires_at: Timestamp,
-}
-
-#[derive(sqlx::FromRow)]
-struct Row {
-    #[sqlx(flatten)]
-    session: Session,
+    /// The stored time of the last use when the session was found.
     last_seen_at: Timestamp,
 }
 
@@ -122,12 +117,8 @@ pub async fn start(
     lifetimes: SessionLifetimes,
     context: &RequestContext,
 ) -> Result<Secret, Error> {
-    let signed_in = SignIn {
-        at: context.now,
-        methods,
-    };
     let expires_at = context.now.after(lifetimes.absolute);
-    let (sid, id, is_beyond) = insert(tx, user_id, signed_in, expires_at, context).await?;
+    let (sid, id, is_beyond) = insert(tx, user_id, (context.now, methods), expires_at, context).await?;
     if is_beyond {
         let (others, reason) = (MAX_PER_USER - 1, EndReason::NewerSignIns);
         end_others(tx, user_id, id, others, reason, context).await?;
@@ -173,19 +164,17 @@ pub(crate) async fn replace(
     methods: AuthenticationMethods,
     context: &RequestContext,
 ) -> Result<Secret, Error> {
-    let signed_in = SignIn {
-        at: former.signed_in_at,
-        methods,
-    };
-    let (sid, ..) = insert(tx, former.user.id, signed_in, former.expires_at, context).await?;
+    let sign_in = (former.signed_in_at, methods);
+    let (sid, ..) = insert(tx, former.user.id, sign_in, former.expires_at, context).await?;
     Ok(sid)
 }
 
-/// Inserts a session. Returns its `sid`, its id, and whether the user has more sessions than the maximum.
+/// Inserts a session of a user who signed in at this time by these methods. Returns its `sid`, its id, and
+/// whether the user has more sessions than the maximum.
 async fn insert(
     tx: &mut Tx,
     user_id: i64,
-    signed_in: SignIn,
+    (signed_in_at, methods): (Timestamp, AuthenticationMethods),
     expires_at: Timestamp,
     context: &RequestContext,
 ) -> Result<(Secret, i64, bool), Error> {
@@ -196,12 +185,12 @@ async fn insert(
         INSERT,
         sid.hash(),
         user_id,
-        signed_in.at,
+        signed_in_at,
         context.now,
         expires_at,
         context.address.map(|address| address.to_string()),
         context.user_agent.as_deref(),
-        signed_in.methods.as_str(),
+        methods.as_str(),
         MAX_PER_USER - 1,
     )?;
     Ok((sid, id, is_beyond))
@@ -216,13 +205,13 @@ pub async fn find(
     now: Timestamp,
 ) -> Result<Option<Session>, Error> {
     let idle_since = now.before(lifetimes.idle);
-    let Some(row) = fetch_optional!(db.reader(), Row, FIND, sid.hash(), idle_since, now)? else {
-        return Ok(None);
-    };
-    if now.since(row.last_seen_at) > LAST_SEEN_INTERVAL.min(lifetimes.idle / 10) {
-        update_last_seen(db.clone(), row.session.id, now).await;
+    let found = fetch_optional!(db.reader(), Session, FIND, sid.hash(), idle_since, now)?;
+    if let Some(session) = &found
+        && now.since(session.last_seen_at) > LAST_SEEN_INTERVAL.min(lifetimes.idle / 10)
+    {
+        update_last_seen(db.clone(), session.id, now).await;
     }
-    Ok(Some(row.session))
+    Ok(found)
 }
 
 /// Updates the time of a session's last use. The request continues if this fails or takes too long.

@@ -181,8 +181,8 @@ impl RevocationList {
             let is_last = batch.len() < BATCH;
             // A kind that this version does not know is left out.
             revocations.extend(batch.into_iter().filter_map(|(text, revoked_at)| {
-                let (kind, subject) = parse_subject(&text)?;
-                let revocation = Revocation::new(kind, subject, now);
+                let (kind, subject) = text.split_once(':')?;
+                let revocation = Revocation::new(Kind::named(kind)?, subject.to_owned(), now);
                 let revoked_at = revoked_at.parse().map(Timestamp::from_micros);
                 Some(Revocation {
                     revoked_at: revoked_at.unwrap_or(now),
@@ -256,10 +256,4 @@ impl RevocationList {
     fn mark(&self) -> String {
         self.redis.key("revocations:complete")
     }
-}
-
-/// Parses the text `KIND:SUBJECT` of an entry. Returns `None` if this version has no kind with this name.
-fn parse_subject(text: &str) -> Option<(Kind, String)> {
-    let (kind, subject) = text.split_once(':')?;
-    Some((Kind::named(kind)?, subject.to_owned()))
 }

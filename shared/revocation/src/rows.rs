@@ -42,14 +42,8 @@ pub(super) struct RevocationRows {
     position: Option<String>,
 }
 
-#[derive(sqlx::FromRow)]
-struct Row {
-    id: i64,
-    kind: String,
-    subject: String,
-    revoked_at: Timestamp,
-    expires_at: Timestamp,
-}
+/// A row of PAGE, in the order of its columns.
+type PageRow = (i64, String, String, Timestamp, Timestamp);
 
 #[derive(sqlx::FromRow)]
 struct NewRow {
@@ -121,25 +115,25 @@ impl RevocationRows {
         let (position,) = fetch_one!(self.db.reader(), (String,), sql)?;
         let mut last_id = 0;
         loop {
-            let page = fetch_all!(self.db.reader(), Row, PAGE, last_id, PAGE_SIZE)?;
-            let Some(last) = page.last() else {
+            let page = fetch_all!(self.db.reader(), PageRow, PAGE, last_id, PAGE_SIZE)?;
+            let Some((last, ..)) = page.last() else {
                 return Ok(position);
             };
-            last_id = last.id;
-            add(&Vec::from_iter(page.into_iter().filter_map(Row::revocation)));
+            last_id = *last;
+            let known = page
+                .into_iter()
+                .filter_map(|(_, kind, subject, revoked_at, expires_at)| {
+                    // This version may not know the kind.
+                    let kind = Kind::named(&kind)?;
+                    Some(Revocation {
+                        kind,
+                        subject,
+                        revoked_at,
+                        expires_at,
+                    })
+                });
+            add(&Vec::from_iter(known));
         }
-    }
-}
-
-impl Row {
-    /// Returns the revocation; `None` if this version does not know its kind.
-    fn revocation(self) -> Option<Revocation> {
-        Some(Revocation {
-            kind: Kind::named(&self.kind)?,
-            subject: self.subject,
-            revoked_at: self.revoked_at,
-            expires_at: self.expires_at,
-        })
     }
 }
 
