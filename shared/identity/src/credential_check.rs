@@ -10,7 +10,7 @@ use crate::captcha;
 use crate::first_step::FirstStep;
 use crate::lockout::AttemptCounters;
 use crate::passwords::{self, Password};
-use crate::second_factor::{self, Otp};
+use crate::second_factor::Otp;
 use crate::services::Identity;
 use crate::sessions::{self, Session};
 use crate::users::{self, StoredCredentials, User};
@@ -73,15 +73,6 @@ pub enum Error {
     /// A database error.
     #[error(transparent)]
     Database(#[from] db::Error),
-}
-
-impl From<second_factor::Error> for Error {
-    fn from(error: second_factor::Error) -> Self {
-        match error {
-            second_factor::Error::Seed(error) => Self::Seed(error),
-            second_factor::Error::Database(error) => Self::Database(error),
-        }
-    }
 }
 
 /// The credentials that a client presents to authenticate a user.
@@ -168,20 +159,20 @@ pub(crate) async fn hold_session(
     }
 }
 
-/// Runs `verification` under the failure counters of the user's sign-ins, so that a secret cannot be guessed
-/// without limit. Returns the value of `verification`. Fails like [`reserve_attempt`], or with the error of
-/// `verification`.
+/// Runs `verification`, of one factor, under the failure counters of the user's sign-ins, so that a secret
+/// cannot be guessed without limit. Returns the value of `verification`. Fails like [`reserve_attempt`], or
+/// with the error of `verification`.
 pub(crate) async fn count_attempt<T>(
     identity: &Identity,
     user: &User,
     context: &RequestContext,
-    verification: impl Future<Output = Result<(T, VerifiedFactors), Error>>,
+    verification: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, Error> {
     let email = Email::parse(&user.email).map_err(|_| Error::WrongCredentials)?;
     let stored = users::credentials_by_id(&identity.db, user.id).await?;
     let counters = reserve_attempt(identity, email.key(), stored.as_ref(), context).await?;
     let (value, outcome) = match verification.await {
-        Ok((value, verified)) => (Some(value), Ok(verified)),
+        Ok(value) => (Some(value), Ok(VerifiedFactors::One)),
         Err(error) => (None, Err(error)),
     };
     record_outcome(identity, &counters, outcome, Some(user.id), context).await?;

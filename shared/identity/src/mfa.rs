@@ -1,6 +1,6 @@
 //! Turning two-step sign-in on and off.
 
-use crate::credential_check::{self, PresentedCredentials, RequiredFactors, VerifiedFactors};
+use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::end_reason::EndReason;
 use crate::recovery_codes;
 use crate::second_factor::{self, Otp};
@@ -89,8 +89,7 @@ pub async fn confirm(
     let pending = pending.ok_or(Error::NotEnabled)?;
     let verification = async {
         let step = totp::matching_step(key, user.id, &pending, otp.expose(), context.now)?;
-        let step = step.ok_or(credential_check::Error::WrongCode)?;
-        Ok((step, VerifiedFactors::One))
+        step.ok_or(credential_check::Error::WrongCode)
     };
     let step = credential_check::count_attempt(identity, user, context, verification).await?;
 

@@ -1,16 +1,9 @@
 //! The second factor of a user: one-time codes of an authenticator app (TOTP) and recovery codes.
 
-use crate::services::Identity;
-use crate::users::StoredCredentials;
 use crate::{recovery_codes, totp};
-use audit::events::{Event, EventName};
-use foundation::clock::Timestamp;
-use foundation::context::RequestContext;
 use foundation::schema;
-use foundation::sealing::UnsealError;
 use foundation::secret::Secret;
-use mail::Notice;
-use storage::db::{self, Db, Tx};
+use storage::db::{Db, Error, Tx};
 
 /// The maximum length of a code, in characters. A recovery code has 19.
 const MAX_LENGTH: usize = 64;
@@ -50,80 +43,13 @@ fn without_separators(text: &str) -> String {
     text.chars().filter(|char| !is_separator(*char)).collect()
 }
 
-/// The reason why a code could not be verified.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
-    /// The TOTP seed was sealed under another account key.
-    #[error(transparent)]
-    Seed(#[from] UnsealError),
-    /// A database error.
-    #[error(transparent)]
-    Database(#[from] db::Error),
-}
-
 /// Returns whether two-step sign-in is on for this user.
-pub async fn is_enabled(db: &Db, user_id: i64) -> Result<bool, db::Error> {
+pub async fn is_enabled(db: &Db, user_id: i64) -> Result<bool, Error> {
     Ok(totp::find_confirmed(db, user_id).await?.is_some())
 }
 
-/// Verifies a one-time code or a recovery code and marks it as used. Returns whether the code was valid and
-/// unused. If it is a recovery code, records an event and mails the user a notice.
-pub(crate) async fn consume(
-    identity: &Identity,
-    user: &StoredCredentials,
-    otp: &Otp,
-    context: &RequestContext,
-) -> Result<bool, Error> {
-    // A TOTP code has six digits and a recovery code 16, so no text is both.
-    match recovery_codes::Code::parse(otp.expose()) {
-        Some(code) => Ok(consume_recovery_code(identity, user, &code, context).await?),
-        None => consume_totp_code(identity, user.id, otp, context.now).await,
-    }
-}
-
-async fn consume_totp_code(
-    identity: &Identity,
-    user_id: i64,
-    otp: &Otp,
-    now: Timestamp,
-) -> Result<bool, Error> {
-    let (db, key) = (&identity.db, &identity.account_key);
-    let Some(sealed) = totp::find_confirmed(db, user_id).await? else {
-        return Ok(false);
-    };
-    match totp::matching_step(key, user_id, &sealed, otp.expose(), now)? {
-        Some(step) => Ok(totp::claim_step(db, user_id, &sealed, step).await?),
-        None => Ok(false),
-    }
-}
-
-async fn consume_recovery_code(
-    identity: &Identity,
-    user: &StoredCredentials,
-    code: &recovery_codes::Code,
-    context: &RequestContext,
-) -> Result<bool, db::Error> {
-    let (key, now) = (&identity.account_key, context.now);
-    let mut tx = identity.db.begin().await?;
-    let Some(left) = recovery_codes::claim(&mut tx, key, user.id, code, now).await? else {
-        return Ok(false);
-    };
-    let event = Event::success(EventName::RecoveryCodeUsed).user(user.id);
-    event
-        .detail(format!("{left} left"))
-        .record(&mut tx, context)
-        .await?;
-    let notice = Notice::RecoveryCodeUsed(left);
-    identity
-        .mails
-        .send_notice(&mut tx, user.recipient(), notice, context)
-        .await?;
-    tx.commit().await?;
-    Ok(true)
-}
-
 /// Deletes the TOTP seed and the recovery codes of a user. Returns whether two-step sign-in was on.
-pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, db::Error> {
+pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, Error> {
     let was_on = totp::delete(tx, user_id).await?;
     if was_on {
         recovery_codes::delete(tx, user_id).await?;
