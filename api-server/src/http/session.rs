@@ -10,7 +10,6 @@ use axum::{Extension, Json};
 use foundation::clock::Timestamp;
 use foundation::scope::Scope;
 use identity::credential_check::PresentedCredentials;
-use identity::login::SignInRequest;
 use identity::passwords::{Password, new_password_schema};
 use identity::second_factor::Otp;
 use identity::users::{User, account};
@@ -92,16 +91,13 @@ pub(crate) async fn login(
     Authorized(_caller, body): Authorized<PublicWrite, JsonBody>,
 ) -> Result<Response, ApiError> {
     let sign_in = read_sign_in(&body)?;
-    let request = SignInRequest {
-        email: &sign_in.email,
-        captcha: sign_in.captcha.as_deref(),
-    };
+    let (email, captcha) = (&sign_in.email, sign_in.captcha.as_deref());
     let presented = PresentedCredentials {
         password: sign_in.password,
         otp: sign_in.otp,
     };
-    let previous_sid = cookies::sid(&headers)?;
-    match login::login(&identity, request, presented, previous_sid.as_ref(), &context).await {
+    let former = cookies::sid(&headers)?;
+    match login::login(&identity, email, captcha, presented, former.as_ref(), &context).await {
         Ok(signed_in) => {
             let cookie = cookies::set_sid(&signed_in.sid, identity.session_lifetimes.absolute);
             Ok((cookies::header_of(cookie), Json(signed_in.user)).into_response())

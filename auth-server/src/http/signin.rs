@@ -21,7 +21,7 @@ use foundation::context::RequestContext;
 use foundation::secret::Secret;
 use identity::Identity;
 use identity::credential_check::PresentedCredentials;
-use identity::login::{self, NewSession, SignInRequest, login};
+use identity::login::{self, NewSession, login};
 use identity::passwords::Password;
 use identity::sessions::{self, Session};
 use identity::users::account;
@@ -226,13 +226,10 @@ async fn sign_in(
     context: &RequestContext,
 ) -> Result<NewSession, Failure> {
     let password = Password::parse(&fields.password).map_err(|_| login::Error::WrongCredentials)?;
-    let request = SignInRequest {
-        email: &fields.email,
-        captcha: fields.captcha(),
-    };
+    let (email, captcha) = (&fields.email, fields.captcha());
     let credentials = PresentedCredentials { password, otp: None };
     let former = former_session(headers)?;
-    Ok(login(identity, request, credentials, former.as_ref(), context).await?)
+    Ok(login(identity, email, captcha, credentials, former.as_ref(), context).await?)
 }
 
 /// Returns the `sid` of the browser's present session, which the new one replaces.

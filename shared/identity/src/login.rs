@@ -27,28 +27,21 @@ pub struct NewSession {
     pub sid: Secret,
 }
 
-/// The fields of a sign-in request other than the password and the code.
-#[derive(Clone, Copy, Debug)]
-pub struct SignInRequest<'a> {
-    /// The e-mail address as typed. A malformed address is treated like an address without an account.
-    pub email: &'a str,
-    /// The captcha widget's answer, if the client sent one.
-    pub captcha: Option<&'a str>,
-}
-
-/// Signs in with e-mail, password and, if the account requires it, a one-time code. `former` is the `sid` of
-/// the browser's previous session. One of the same user goes on under a new `sid`; one of another user ends
-/// together with the refresh families of first-party clients that were created in it. Fails if the attempt is
-/// locked out, requires a captcha, or presents wrong or incomplete credentials. If only the code is missing,
-/// it may follow by [`complete_login`].
+/// Signs in with e-mail, password and, if the account requires it, a one-time code. `email` is as typed: a
+/// malformed address is treated like one without an account. `captcha` is the captcha widget's answer, if the
+/// client sent one. `former` is the `sid` of the browser's previous session. One of the same user goes on
+/// under a new `sid`; one of another user ends together with the refresh families of first-party clients that
+/// were created in it. Fails if the attempt is locked out, requires a captcha, or presents wrong or
+/// incomplete credentials. If only the code is missing, it may follow by [`complete_login`].
 pub async fn login(
     identity: &Identity,
-    request: SignInRequest<'_>,
+    email: &str,
+    captcha: Option<&str>,
     presented: PresentedCredentials,
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
-    let verified = authenticate(identity, request, presented, context).await?;
+    let verified = authenticate(identity, email, captcha, presented, context).await?;
     begin_session_of(identity, &verified, former, context).await
 }
 
@@ -137,19 +130,20 @@ async fn replace_session(
 /// that they matched. If the hash of the right password is outdated, stores a new one.
 async fn authenticate(
     identity: &Identity,
-    request: SignInRequest<'_>,
+    typed_email: &str,
+    captcha: Option<&str>,
     presented: PresentedCredentials,
     context: &RequestContext,
 ) -> Result<StoredCredentials, Error> {
-    let email = Email::parse(request.email).ok();
+    let email = Email::parse(typed_email).ok();
     let stored = match &email {
         Some(email) => users::credentials(&identity.db, email).await?,
         None => None,
     };
-    let account_key = email.as_ref().map_or(request.email, Email::key);
+    let account_key = email.as_ref().map_or(typed_email, Email::key);
     let user = stored.as_ref();
     let counters = credential_check::reserve_attempt(identity, account_key, user, context).await?;
-    credential_check::require_captcha(identity, &counters, request.captcha, context).await?;
+    credential_check::require_captcha(identity, &counters, captcha, context).await?;
     let required = RequiredFactors::All;
     let checked = credential_check::verify(identity, &counters, &presented, required, user, context).await;
     let stored = stored.ok_or(Error::WrongCredentials);
