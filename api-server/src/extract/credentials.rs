@@ -84,8 +84,6 @@ pub(super) async fn check_again(principal: &Principal, app: &App) -> Result<(), 
 
 /// Fails with 401 if the authority has ended, and with 503 if the database is unavailable.
 pub(super) async fn check_authority(authority: Authority, app: &App) -> Result<(), ApiError> {
-    match authority.holds(app.db.reader(), clock::now()).await? {
-        true => Ok(()),
-        false => Err(error::unauthenticated().into()),
-    }
+    let holds = authority.holds(app.db.reader(), clock::now()).await?;
+    Ok(holds.then_some(()).ok_or_else(error::unauthenticated)?)
 }

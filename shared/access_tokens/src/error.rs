@@ -25,9 +25,7 @@ impl Error {
 
 /// Fails with [`Error::Invalid`] and this reason unless the condition holds.
 pub(crate) fn ensure(condition: bool, reason: &str) -> Result<(), Error> {
-    if condition {
-        Ok(())
-    } else {
-        Err(Error::Invalid(reason.to_owned()))
-    }
+    condition
+        .then_some(())
+        .ok_or_else(|| Error::Invalid(reason.to_owned()))
 }

@@ -23,8 +23,5 @@ pub enum Error {
 
 /// Fails with [`Error::Invalid`] and this reason unless the condition holds.
 pub(crate) fn ensure(condition: bool, reason: &'static str) -> Result<(), Error> {
-    match condition {
-        true => Ok(()),
-        false => Err(Error::Invalid(reason)),
-    }
+    condition.then_some(()).ok_or(Error::Invalid(reason))
 }

@@ -47,8 +47,5 @@ async fn lock(tx: &mut Tx, changed: Option<i64>, context: &RequestContext) -> Re
             Some((id, signed_in_at)) => sessions::lock(tx, id, signed_in_at, context.now).await?,
             None => true,
         };
-    match is_signed_in {
-        true => Ok(()),
-        false => Err(Error::SignedOut),
-    }
+    is_signed_in.then_some(()).ok_or(Error::SignedOut)
 }

@@ -153,10 +153,8 @@ pub(crate) async fn hold_session(
     session: &Session,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    match sessions::lock(tx, session.id, session.signed_in_at, context.now).await? {
-        true => Ok(()),
-        false => Err(Error::SignedOut),
-    }
+    let is_live = sessions::lock(tx, session.id, session.signed_in_at, context.now).await?;
+    is_live.then_some(()).ok_or(Error::SignedOut)
 }
 
 /// Runs `verification`, of one factor, under the failure counters of the user's sign-ins, so that a secret

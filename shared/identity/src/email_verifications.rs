@@ -54,6 +54,12 @@ pub enum ChangeError {
     Throttled(#[from] MailThrottled),
 }
 
+impl From<db::Error> for ChangeError {
+    fn from(error: db::Error) -> Self {
+        Self::Throttled(error.into())
+    }
+}
+
 /// Mails a link that confirms the address of a new account. `tx` is the transaction that creates the account.
 /// Sends nothing and succeeds if the mailbox reached its limit or the store that counts mails is unavailable,
 /// because the user can [`request`] the mail later.
@@ -119,26 +125,17 @@ pub async fn request_change(
         return Ok(());
     }
     let (user, mails) = (&session.user, &identity.mails);
-    let mut tx = identity.db.begin().await.map_err(MailThrottled::from)?;
-    if users::lock(&mut tx, &verified)
-        .await
-        .map_err(MailThrottled::from)?
-        .is_none()
-    {
+    let mut tx = identity.db.begin().await?;
+    if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
     }
     credential_check::hold_session(&mut tx, session, context).await?;
-    let written = async {
-        mail_link(identity, &mut tx, user.id, to, Link::EmailChange, context).await?;
-        let notice = Notice::EmailChangeRequested { to: to.as_str() };
-        mails
-            .send_notice(&mut tx, user.recipient(), notice, context)
-            .await?;
-        let event = Event::success(EventName::EmailChangeRequest).user(user.id);
-        event.record(&mut tx, context).await?;
-        tx.commit().await
-    };
-    Ok(written.await.map_err(MailThrottled::from)?)
+    mail_link(identity, &mut tx, user.id, to, Link::EmailChange, context).await?;
+    let (to, notice) = (user.recipient(), Notice::EmailChangeRequested { to: to.as_str() });
+    mails.send_notice(&mut tx, to, notice, context).await?;
+    let event = Event::success(EventName::EmailChangeRequest).user(user.id);
+    event.record(&mut tx, context).await?;
+    Ok(tx.commit().await?)
 }
 
 /// Returns what [`confirm`] would confirm with this token: the address to which it was mailed, and its user.

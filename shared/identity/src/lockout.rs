@@ -94,8 +94,8 @@ impl AttemptCounters {
         store: &ExpiringStore,
         now: Timestamp,
     ) -> Result<AttemptDecision, Unavailable> {
-        let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
-        self.failures = failures;
+        let mut attempt;
+        (attempt, self.failures) = store.begin_attempt(&self.counts, now).await?;
         let may_be_account_throttle = matches!(
             attempt,
             AttemptDecision::Busy
@@ -109,9 +109,7 @@ impl AttemptCounters {
             && store.remembers(&self.known_network_key, now).await?
         {
             self.counts.truncate(ACCOUNT_THROTTLE_INDEX);
-            let (attempt, failures) = store.begin_attempt(&self.counts, now).await?;
-            self.failures = failures;
-            return Ok(attempt);
+            (attempt, self.failures) = store.begin_attempt(&self.counts, now).await?;
         }
         Ok(attempt)
     }

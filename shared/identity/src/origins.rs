@@ -78,20 +78,12 @@ impl Origins {
             return;
         }
         let limit = time_limits::multiplied(READ_TIMEOUT);
-        let parties = match tokio::time::timeout(limit, read(&self.0.db)).await {
-            Ok(Ok(parties)) => Some(parties),
-            Ok(Err(error)) => {
-                tracing::warn!(%error, "client origins could not be read");
-                None
-            }
-            Err(_) => {
-                tracing::warn!("reading the client origins timed out");
-                None
-            }
-        };
+        let read = tokio::time::timeout(limit, read(&self.0.db)).await;
         let mut cache = lock(&self.0.cache);
-        if let Some(parties) = parties {
-            cache.parties = parties;
+        match read {
+            Ok(Ok(parties)) => cache.parties = parties,
+            Ok(Err(error)) => tracing::warn!(%error, "client origins could not be read"),
+            Err(_) => tracing::warn!("reading the client origins timed out"),
         }
         cache.read_at = Some(Instant::now());
     }
@@ -108,14 +100,10 @@ async fn read(db: &Db) -> Result<HashMap<String, Party>, Error> {
     let mut apps = clients::browser_apps(db).await?;
     apps.extend(unused::newest_apps(db).await?);
     for app in apps {
-        let party = match &app {
-            Client {
-                first_party: true, ..
-            } => Party::First,
-            Client {
-                refresh_cookie: true, ..
-            } => Party::ThirdWithCookie,
-            _ => Party::Third,
+        let party = match (app.first_party, app.refresh_cookie) {
+            (true, _) => Party::First,
+            (false, true) => Party::ThirdWithCookie,
+            (false, false) => Party::Third,
         };
         for origin in of_client(&app) {
             let most_trusted = parties.entry(origin).or_insert(party);

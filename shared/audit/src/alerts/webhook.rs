@@ -101,10 +101,8 @@ impl Webhook {
         let sent = request.send().await;
         // The URL may contain a secret and must not be logged.
         let status = sent.map_err(|error| error_chain(error.without_url()))?.status();
-        match status.is_success() {
-            true => Ok(()),
-            false => Err(format!("the webhook responded with status {status}")),
-        }
+        let refusal = || format!("the webhook responded with status {status}");
+        status.is_success().then_some(()).ok_or_else(refusal)
     }
 }
 

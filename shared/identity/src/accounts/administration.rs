@@ -230,20 +230,16 @@ pub async fn end_session_of(
     let tx = begin_change_of(&identity.db, user_id, context).await?;
     let tx = RevokingTx::new(tx, &identity.revocations);
     let reason = EndReason::SignedOutByAdministrator;
-    match sessions::revoke(tx, user_id, id, reason, context).await? {
-        true => Ok(()),
-        false => Err(Error::NotFound),
-    }
+    let is_ended = sessions::revoke(tx, user_id, id, reason, context).await?;
+    is_ended.then_some(()).ok_or(Error::NotFound)
 }
 
 /// Revokes the consent with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is
 /// none.
 pub async fn revoke_consent(identity: &Identity, id: &str, context: &RequestContext) -> Result<(), Error> {
     let tx = RevokingTx::new(begin(&identity.db, context).await?, &identity.revocations);
-    match consents::revoke_by_id(tx, identity, id, context).await? {
-        true => Ok(()),
-        false => Err(Error::NotFound),
-    }
+    let is_revoked = consents::revoke_by_id(tx, identity, id, context).await?;
+    is_revoked.then_some(()).ok_or(Error::NotFound)
 }
 
 /// Revokes the consent of a user to the client with this id, as [`consents::revoke`] does. Fails with
@@ -256,8 +252,6 @@ pub async fn revoke_consent_of(
 ) -> Result<(), Error> {
     let tx = begin_change_of(&identity.db, user_id, context).await?;
     let tx = RevokingTx::new(tx, &identity.revocations);
-    match consents::revoke(tx, identity, user_id, client_id, context).await? {
-        true => Ok(()),
-        false => Err(Error::NotFound),
-    }
+    let is_revoked = consents::revoke(tx, identity, user_id, client_id, context).await?;
+    is_revoked.then_some(()).ok_or(Error::NotFound)
 }

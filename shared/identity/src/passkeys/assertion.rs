@@ -25,14 +25,4 @@ impl Assertion {
         let credential = answer.assertion()?;
         Ok(Self { credential, state })
     }
-
-    /// Returns the id of the credential.
-    pub(super) fn credential_id(&self) -> &[u8] {
-        self.credential.get_credential_id()
-    }
-
-    /// Returns the time of the challenge.
-    pub(super) const fn challenged_at(&self) -> Timestamp {
-        self.state.challenged_at
-    }
 }

@@ -30,7 +30,7 @@ pub async fn sign_in(
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
     let assertion = Assertion::read(&identity.account_key, answer, context.now)?;
-    let stored = find(&identity.db, assertion.credential_id()).await?;
+    let stored = find(&identity.db, assertion.credential.get_credential_id()).await?;
     let signed_in = accept(identity, party, assertion, stored.as_ref(), former, context).await;
     if let Err(error) = &signed_in {
         record_failure(identity, stored.as_ref(), error, context).await;
@@ -47,7 +47,7 @@ async fn accept(
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
     let stored = stored.ok_or(Error::Unknown)?;
-    let challenged_at = assertion.challenged_at();
+    let challenged_at = assertion.state.challenged_at;
     let credential = verify(party, assertion, stored)?;
     require_room(identity, stored, context).await?;
     let mut tx = identity.db.begin().await?;

@@ -35,14 +35,11 @@ impl NewPassword {
                 return Ok((password, Some(generated)));
             }
         };
-        let change_required = false;
-        Ok((
-            HashedPassword {
-                hash,
-                change_required,
-            },
-            None,
-        ))
+        let hashed = HashedPassword {
+            hash,
+            change_required: false,
+        };
+        Ok((hashed, None))
     }
 }
 
@@ -56,15 +53,11 @@ impl Passwords {
         }
         let password =
             Password::parse(&text).map_err(|flaw| Error::Failed(format!("the password {flaw}")))?;
-        let hash = Secret::new(self.hash(password).await?);
-        let change_required = true;
-        Ok((
-            HashedPassword {
-                hash,
-                change_required,
-            },
-            Secret::new(text),
-        ))
+        let hashed = HashedPassword {
+            hash: Secret::new(self.hash(password).await?),
+            change_required: true,
+        };
+        Ok((hashed, Secret::new(text)))
     }
 }
 
