@@ -67,7 +67,7 @@ impl IdempotentRequest {
             None => None,
         };
         let outcome: Result<_, ApiError> = self.idempotency.run(claim.as_ref(), self.now, write).await;
-        let outcome = outcome.map_err(|error| writer.attribute(error))?;
+        let outcome = outcome.map_err(|error| writer.principal.attribute(error))?;
         Ok(Written {
             outcome,
             prefix: self.prefix,
@@ -77,7 +77,7 @@ impl IdempotentRequest {
     fn scope<'a>(&'a self, writer: &'a Writer) -> KeyScope<'a> {
         KeyScope {
             user_id: writer.actor.user_id,
-            client_id: writer.client_id(),
+            client_id: writer.principal.client_id(),
             method: &self.method,
             path: &self.path,
         }

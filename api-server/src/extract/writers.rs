@@ -19,25 +19,11 @@ pub(crate) struct Writer {
     pub(crate) actor: Actor,
     /// The credentials and the quota, which each write checks in its own statement or transaction.
     pub(crate) allowance: Allowance,
-    principal: Principal,
+    /// The caller.
+    pub(crate) principal: Principal,
 }
 
 impl Writer {
-    /// Returns the user as a reader of posts; `None` if the caller sees published posts only.
-    pub(crate) fn viewer(&self) -> Option<Actor> {
-        self.principal.viewer()
-    }
-
-    /// Adds the caller to the error, for the security event that is recorded with it.
-    pub(crate) fn attribute(&self, error: impl Into<ApiError>) -> ApiError {
-        self.principal.attribute(error)
-    }
-
-    /// Returns the client that sent the access token; `None` for a session.
-    pub(crate) fn client_id(&self) -> Option<&str> {
-        self.principal.client_id()
-    }
-
     /// Authenticates the caller. Fails with 401 if that is impossible, and with 403 if the caller lacks this
     /// scope or is a client that calls on its own behalf.
     async fn with_scope(parts: &mut Parts, app: &App, scope: &'static str) -> Result<Self, ApiError> {
@@ -74,8 +60,9 @@ macro_rules! writers {
 
         impl Authorization<App> for $name {
             async fn check_again(&self, app: &App) -> Result<(), ApiError> {
-                let checked = credentials::check_again(&self.0.principal, app).await;
-                checked.map_err(|error| self.0.attribute(error))
+                let principal = &self.0.principal;
+                let checked = credentials::check_again(principal, app).await;
+                checked.map_err(|error| principal.attribute(error))
             }
         }
     )+ };

@@ -71,7 +71,7 @@ pub(crate) async fn create(
     State(db): State<Db>,
     Authorized(CommentWriter(writer), body): Authorized<CommentWriter, JsonBody>,
 ) -> Result<Response, ApiError> {
-    let post = posts::find_visible(&db, writer.viewer(), post.or_not_found()?).await?;
+    let post = posts::find_visible(&db, writer.principal.viewer(), post.or_not_found()?).await?;
     let new = read_new(&body)?;
     let write = async |target: &mut WriteTarget<'_>, now| {
         comments::create(target, post, writer.allowance, &new, now).await
@@ -133,9 +133,9 @@ pub(crate) async fn delete(
     Context(context): Context,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
-    let post = posts::find_visible(&db, writer.viewer(), post.or_not_found()?).await?;
+    let post = posts::find_visible(&db, writer.principal.viewer(), post.or_not_found()?).await?;
     let found = comments::find_to_delete(&db, writer.actor, post, id.or_not_found()?).await;
-    let comment = found.map_err(|error| writer.attribute(error))?;
+    let comment = found.map_err(|error| writer.principal.attribute(error))?;
     if IfMatch::check(&headers, &comment.etag()) == IfMatch::Fails {
         return Err(precondition_failed().into());
     }

@@ -120,7 +120,7 @@ pub(crate) async fn update(
     Authorized(PostWriter(writer), body): Authorized<PostWriter, JsonBody<LARGE_LIMIT>>,
 ) -> Result<impl IntoResponse, ApiError> {
     let found = posts::find_to_change(&db, writer.actor, id.or_not_found()?).await;
-    let post = found.map_err(|error| writer.attribute(error))?;
+    let post = found.map_err(|error| writer.principal.attribute(error))?;
     match IfMatch::check(&headers, &post.etag()) {
         IfMatch::Missing => return Err(precondition_required().into()),
         IfMatch::Fails => return Err(precondition_failed().into()),
@@ -152,7 +152,7 @@ pub(crate) async fn delete(
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
     let found = posts::find_to_change(&db, writer.actor, id.or_not_found()?).await;
-    let post = found.map_err(|error| writer.attribute(error))?;
+    let post = found.map_err(|error| writer.principal.attribute(error))?;
     match IfMatch::check(&headers, &post.etag()) {
         IfMatch::Missing | IfMatch::Any => posts::delete(&db, &post, context.now).await?,
         IfMatch::Holds => posts::delete_version(&db, &post, context.now).await?,
