@@ -30,14 +30,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The length of a lease, which each batch renews. Longer than the time limit of its statements.
 const LEASE: Duration = Duration::from_secs(30);
 
-/// The lease of a process on a task, from the first batch to the last. No connection is held for it, so that
-/// connections may be pooled by transaction.
-struct Lease<'a> {
-    db: &'a Db,
-    task: &'a str,
-    holder: String,
-}
-
 impl Db {
     /// Deletes the rows that expired at `until` or before, as
     /// [`change_under_lease`](Self::change_under_lease) does. `sql` is a statement of
@@ -62,35 +54,20 @@ impl Db {
         if let Engine::Sqlite(()) = self.engine() {
             return change_in_batches(change).await;
         }
-        let lease = &Lease {
-            db: self,
-            task,
-            holder: random::id(),
-        };
-        let change = &change;
+        let length = i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX);
+        let holder = random::id();
+        let (holder, change) = (holder.as_str(), &change);
+        // No connection is held between the batches, so that connections may be pooled by transaction.
         let changed = change_in_batches(|limit| async move {
-            match lease.take().await? {
-                true => change(limit).await,
-                false => Ok(0),
+            // No row is written if another process has the lease.
+            match execute!(self.writer(), TAKE_LEASE_POSTGRES, task, holder, length)? {
+                0 => Ok(0),
+                _ => change(limit).await,
             }
         });
         let changed = changed.await?;
-        lease.end().await?;
+        execute!(self.writer(), END_LEASE_POSTGRES, task, holder)?;
         Ok(changed)
-    }
-}
-
-impl Lease<'_> {
-    /// Takes or renews the lease. Returns false if another process has it.
-    async fn take(&self) -> Result<bool, Error> {
-        let length = i64::try_from(LEASE.as_micros()).unwrap_or(i64::MAX);
-        let (task, holder) = (self.task, self.holder.as_str());
-        Ok(execute!(self.db.writer(), TAKE_LEASE_POSTGRES, task, holder, length)? == 1)
-    }
-
-    async fn end(&self) -> Result<(), Error> {
-        let (task, holder) = (self.task, self.holder.as_str());
-        execute!(self.db.writer(), END_LEASE_POSTGRES, task, holder).map(|_| ())
     }
 }
 
