@@ -56,25 +56,6 @@ names! {
     ManyNetworks = "account_from_many_addresses",
 }
 
-/// The user and client that an alert is about, and a detail, each if known. Together they identify
-/// duplicates.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct AlertSubject<'a> {
-    pub(crate) user_id: Option<i64>,
-    pub(crate) client_id: Option<&'a str>,
-    pub(crate) detail: Option<&'a str>,
-}
-
-impl AlertSubject<'_> {
-    /// Returns the value of the column `subject`, by which duplicates are recognized.
-    fn to_key(self) -> String {
-        let user_id = self.user_id.map(|id| id.to_string()).unwrap_or_default();
-        let client_id = self.client_id.unwrap_or_default();
-        let detail = self.detail.unwrap_or_default();
-        format!("{user_id}/{client_id}/{detail}")
-    }
-}
-
 /// A stored alert, as it is logged and delivered.
 #[derive(Clone, Debug, sqlx::FromRow)]
 struct Alert {
@@ -94,25 +75,30 @@ impl Alert {
     }
 }
 
-/// Raises an alert in the transaction of its cause, unless an alert of the same kind and subject exists in
-/// the current period ([`DEDUPLICATION_PERIOD`]).
+/// Raises an alert in the transaction of its cause. Its subject is the user and the client that it is about,
+/// and a detail, each if known. It is not raised if an alert of the same kind and subject exists in the
+/// current period ([`DEDUPLICATION_PERIOD`]).
 pub(crate) async fn raise(
     tx: &mut Tx,
     kind: AlertKind,
-    subject: AlertSubject<'_>,
+    user_id: Option<i64>,
+    client_id: Option<&str>,
+    detail: Option<&str>,
     context: &RequestContext,
 ) -> Result<(), Error> {
+    let user = user_id.map(|id| id.to_string()).unwrap_or_default();
+    let (client, about) = (client_id.unwrap_or_default(), detail.unwrap_or_default());
     execute!(
         tx.on(),
         RAISE,
         context.now,
         kind.as_str(),
-        subject.to_key(),
+        format!("{user}/{client}/{about}"),
         context.now.seconds() / DEDUPLICATION_PERIOD.as_secs().cast_signed(),
-        subject.user_id,
-        subject.client_id,
+        user_id,
+        client_id,
         context.trace_id.as_str(),
-        subject.detail,
+        detail,
     )
     .map(|_| ())
 }

@@ -9,7 +9,7 @@ pub mod refusals;
 pub use name::EventName;
 pub use recorder::{EventRecorder, report_loss};
 
-use crate::alerts::{self, AlertKind, AlertSubject};
+use crate::alerts::{self, AlertKind};
 use crate::figures::{COUNTERS, Figure};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -133,12 +133,8 @@ impl Event {
         )?;
         self.user_id = named.user_id;
         if let Some(kind) = self.name.alert() {
-            let subject = AlertSubject {
-                user_id: self.user_id,
-                client_id: self.client_id.as_deref(),
-                detail: self.detail.as_deref(),
-            };
-            alerts::raise(tx, kind, subject, context).await?;
+            let (client_id, detail) = (self.client_id.as_deref(), self.detail.as_deref());
+            alerts::raise(tx, kind, self.user_id, client_id, detail, context).await?;
         }
         let trace_id = context.trace_id.clone();
         tx.after_commit(move || self.log(&named, &trace_id));
