@@ -28,28 +28,14 @@ macro_rules! end_reasons {
             $(#[doc = concat!("Because ", $words, ".")] $reason,)+
         }
 
-        impl EndReason {
-            /// Returns the name in the database.
-            pub(crate) const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$reason => $name,)+
-                }
-            }
+        foundation::names!(EndReason: $($reason = $name),+);
 
+        impl EndReason {
             /// Returns the reason in words that complete a sentence, for administrators and for the developer
             /// of an app.
             pub const fn in_words(self) -> &'static str {
                 match self {
                     $(Self::$reason => $words,)+
-                }
-            }
-
-            /// Returns the reason with this name in the database. An unknown name, which a newer version may
-            /// have stored, is the reason that says least.
-            pub(crate) fn stored(name: &str) -> Self {
-                match name {
-                    $($name => Self::$reason,)+
-                    _ => Self::AllOfUser,
                 }
             }
         }
@@ -82,6 +68,14 @@ end_reasons! {
     RedirectUriRemoved: "redirect_uri_removed", "the metadata document of the app no longer lists the redirect URI";
     AllOfApp: "all_of_app", "all tokens of the app were revoked";
     AllOfUser: "all_of_user", "all sessions and tokens of the user were revoked";
+}
+
+impl EndReason {
+    /// Returns the reason with this name in the database. An unknown name, which a newer version may have
+    /// stored, is the reason that says least.
+    pub(crate) fn stored(name: &str) -> Self {
+        Self::named(name).unwrap_or(Self::AllOfUser)
+    }
 }
 
 #[cfg(test)]

@@ -11,17 +11,7 @@ macro_rules! event_names {
             $($(#[$doc])* $name,)+
         }
 
-        impl EventName {
-            /// All names.
-            pub const ALL: &[Self] = &[$(Self::$name),+];
-
-            /// Returns the name in the database and in logs.
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$name => $text,)+
-                }
-            }
-        }
+        foundation::names!(EventName: $($name = $text),+);
     };
 }
 
@@ -121,11 +111,6 @@ event_names! {
 }
 
 impl EventName {
-    /// Returns the name with this text.
-    pub fn named(text: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|name| name.as_str() == text)
-    }
-
     /// Returns whether a client can cause any number of such events with little effort.
     pub(super) const fn is_counted(self) -> bool {
         matches!(
