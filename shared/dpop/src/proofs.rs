@@ -59,7 +59,7 @@ impl Proofs {
 
     /// Returns whether proofs bind tokens.
     pub fn is_on(&self) -> bool {
-        self.0.mode.is_on()
+        self.0.mode != DpopMode::Off
     }
 
     /// Returns the algorithms of proofs, for the metadata (RFC 9449 §5.1); `None` if proofs are switched off.
@@ -153,11 +153,7 @@ impl Proofs {
     }
 }
 
-impl std::fmt::Debug for Proofs {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Proofs(…)")
-    }
-}
+foundation::opaque_debug!(Proofs);
 
 /// Returns the id of a proof: the hash of its key's thumbprint, which has a fixed length, and of its `jti`.
 fn id(proof: &Proof) -> [u8; 32] {

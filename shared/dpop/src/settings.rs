@@ -28,10 +28,3 @@ pub struct DpopSettings {
     )]
     pub dpop: DpopMode,
 }
-
-impl DpopMode {
-    /// Returns whether proofs bind tokens.
-    pub const fn is_on(self) -> bool {
-        !matches!(self, Self::Off)
-    }
-}

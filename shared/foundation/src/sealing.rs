@@ -87,11 +87,7 @@ impl FromStr for SealingKey {
     }
 }
 
-impl std::fmt::Debug for SealingKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SealingKey(…)")
-    }
-}
+crate::opaque_debug!(SealingKey);
 
 #[cfg(test)]
 mod tests {

@@ -29,11 +29,19 @@ impl Secret {
     }
 }
 
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secret(…)")
-    }
+/// Implements `Debug` for a type whose content must not be logged: only the name of the type is shown.
+#[macro_export]
+macro_rules! opaque_debug {
+    ($type:ident) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!(stringify!($type), "(…)"))
+            }
+        }
+    };
 }
+
+crate::opaque_debug!(Secret);
 
 /// Returns the SHA-256 hash of a text.
 pub fn hash(text: &str) -> Vec<u8> {

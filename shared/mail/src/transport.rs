@@ -128,11 +128,7 @@ impl FromStr for SmtpUrl {
     }
 }
 
-impl std::fmt::Debug for SmtpUrl {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("SmtpUrl(…)")
-    }
-}
+foundation::opaque_debug!(SmtpUrl);
 
 impl From<smtp::Error> for SendError {
     fn from(error: smtp::Error) -> Self {

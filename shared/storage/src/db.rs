@@ -277,11 +277,7 @@ impl FromStr for DatabaseUrl {
     }
 }
 
-impl std::fmt::Debug for DatabaseUrl {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("DatabaseUrl(…)")
-    }
-}
+foundation::opaque_debug!(DatabaseUrl);
 
 /// Creates a missing database file with mode 0600, which SQLite copies to its journal files.
 fn create_private_file(file: &Path) -> Result<(), Error> {

@@ -284,8 +284,4 @@ impl FromStr for RedisUrl {
     }
 }
 
-impl std::fmt::Debug for RedisUrl {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("RedisUrl(…)")
-    }
-}
+foundation::opaque_debug!(RedisUrl);
