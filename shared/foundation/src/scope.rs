@@ -54,10 +54,10 @@ const SORTED: [usize; ALL.len()] = [6, 2, 9, 7, 3, 4, 0, 1, 8, 5];
 
 /// A set of known scopes. Displayed sorted and separated by spaces.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct Scope(
     /// Bit n stands for the scope at position n of [`ALL`].
-    bits: u16,
-}
+    u16,
+);
 
 /// The error for a scope outside [`ALL`].
 #[derive(Debug, thiserror::Error)]
@@ -67,15 +67,13 @@ pub struct UnknownScope(String);
 impl Scope {
     /// Returns the set of all scopes.
     pub const fn all() -> Self {
-        Self {
-            bits: (1 << ALL.len()) - 1,
-        }
+        Self((1 << ALL.len()) - 1)
     }
 
     /// Returns the set of the scope with this name; `None` if the name is not in [`ALL`].
     pub fn named(name: &str) -> Option<Self> {
         let position = ALL.iter().position(|known| *known == name)?;
-        Some(Self { bits: 1 << position })
+        Some(Self(1 << position))
     }
 
     /// Returns whether `name` is in the set.
@@ -85,43 +83,37 @@ impl Scope {
 
     /// Returns whether every scope of `other` is in the set.
     pub const fn covers(self, other: Self) -> bool {
-        self.bits & other.bits == other.bits
+        self.0 & other.0 == other.0
     }
 
     /// Returns the scopes in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
-        Self {
-            bits: self.bits & other.bits,
-        }
+        Self(self.0 & other.0)
     }
 
     /// Returns the scopes in either set.
     #[must_use]
     pub const fn union(self, other: Self) -> Self {
-        Self {
-            bits: self.bits | other.bits,
-        }
+        Self(self.0 | other.0)
     }
 
     /// Returns the scopes that are not in `other`.
     #[must_use]
     pub const fn difference(self, other: Self) -> Self {
-        Self {
-            bits: self.bits & !other.bits,
-        }
+        Self(self.0 & !other.0)
     }
 
     /// Returns whether the set is empty.
     pub const fn is_empty(self) -> bool {
-        self.bits == 0
+        self.0 == 0
     }
 
     /// Iterates over the names, sorted.
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
         let members = SORTED
             .into_iter()
-            .filter(move |position| self.bits & (1 << position) != 0);
+            .filter(move |position| self.0 & (1 << position) != 0);
         members.map(|position| ALL[position])
     }
 }

@@ -12,7 +12,7 @@ const PATTERN: &str = "^pay_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{
 
 /// The id of a payment: `pay_` and a UUID (version 7) in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct PaymentId(String);
 
 schema! {
@@ -45,12 +45,6 @@ impl PaymentId {
     /// Returns the id as it is stored and sent.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl From<PaymentId> for String {
-    fn from(id: PaymentId) -> Self {
-        id.0
     }
 }
 
