@@ -53,30 +53,21 @@ pub async fn apply(
 ) -> Result<Payment, Error> {
     let id = payment.id.as_str();
     let changed = match transition {
-        Transition::Capture(amount) => change_amount(target, CAPTURE, (id, user_id), amount, now).await?,
-        Transition::Refund(amount) => change_amount(target, REFUND, (id, user_id), amount, now).await?,
+        Transition::Capture(amount) => {
+            let amount = amount.map(Amount::get);
+            fetch_optional!(target.on(), Payment, CAPTURE, id, user_id, amount, now)?
+        }
+        Transition::Refund(amount) => {
+            let amount = amount.map(Amount::get);
+            fetch_optional!(target.on(), Payment, REFUND, id, user_id, amount, now)?
+        }
         Transition::Cancel => fetch_optional!(target.on(), Payment, CANCEL, id, user_id, now)?,
     };
-    match changed {
-        Some(payment) => Ok(payment),
-        None => Err(transition_error(
-            &store::find(target.on(), user_id, &payment.id).await?,
-            transition,
-        )),
+    if let Some(payment) = changed {
+        return Ok(payment);
     }
-}
-
-/// Runs the statement of a capture or a refund. Without an amount, the statement uses all that is available.
-/// Returns the changed payment; `None` if the statement does not apply to it.
-async fn change_amount(
-    target: &mut WriteTarget<'_>,
-    statement: &'static str,
-    (id, user_id): (&str, i64),
-    amount: Option<Amount>,
-    now: Timestamp,
-) -> Result<Option<Payment>, Error> {
-    let (on, amount) = (target.on(), amount.map(Amount::get));
-    Ok(fetch_optional!(on, Payment, statement, id, user_id, amount, now)?)
+    let current = store::find(target.on(), user_id, &payment.id).await?;
+    Err(transition_error(&current, transition))
 }
 
 /// Returns the error for a transition that the payment does not allow in its current state.

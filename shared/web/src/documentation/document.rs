@@ -135,39 +135,27 @@ fn components(collected: Option<Components>, urls: &Urls) -> Components {
     let sid = ApiKeyValue::with_description(cookies::SID, "The session cookie that signing in sets.");
     let token =
         ApiKeyValue::with_description(csrf::HEADER, "The value of the csrf cookie. Get one from /csrf.");
+    let oauth2 = OAuth2::with_description(
+        [Flow::AuthorizationCode(code), Flow::ClientCredentials(service)],
+        "An access token of the authorization code grant with PKCE, or a service's own.",
+    );
+    let http = |scheme, description: &str| {
+        SecurityScheme::Http(
+            Http::builder()
+                .scheme(scheme)
+                .description(Some(description))
+                .build(),
+        )
+    };
+    let client = "The id and the secret of a confidential client, each form-encoded.";
+    let registration = "An initial access token of an administrator (RFC 7591 §3), or the registration access token \
+                        of a client (RFC 7592 §3).";
     let schemes = [
         ("session", SecurityScheme::ApiKey(ApiKey::Cookie(sid))),
         ("csrf", SecurityScheme::ApiKey(ApiKey::Header(token))),
-        (
-            "oauth2",
-            SecurityScheme::OAuth2(OAuth2::with_description(
-                [Flow::AuthorizationCode(code), Flow::ClientCredentials(service)],
-                "An access token of the authorization code grant with PKCE, or a service's own.",
-            )),
-        ),
-        (
-            "client",
-            SecurityScheme::Http(
-                Http::builder()
-                    .scheme(HttpAuthScheme::Basic)
-                    .description(Some(
-                        "The id and the secret of a confidential client, each form-encoded.",
-                    ))
-                    .build(),
-            ),
-        ),
-        (
-            "registration",
-            SecurityScheme::Http(
-                Http::builder()
-                    .scheme(HttpAuthScheme::Bearer)
-                    .description(Some(
-                        "An initial access token of an administrator (RFC 7591 §3), or the registration access token of a \
-                         client (RFC 7592 §3).",
-                    ))
-                    .build(),
-            ),
-        ),
+        ("oauth2", SecurityScheme::OAuth2(oauth2)),
+        ("client", http(HttpAuthScheme::Basic, client)),
+        ("registration", http(HttpAuthScheme::Bearer, registration)),
     ];
     let schemes = schemes.map(|(name, scheme)| (name.to_owned(), scheme.into()));
     components.security_schemes.extend(schemes);
