@@ -5,8 +5,6 @@ use foundation::clock::Timestamp;
 use foundation::schema::WITHOUT_NUL;
 use foundation::{names, schema};
 use serde::Serialize;
-use sqlx::error::BoxDynError;
-use sqlx::{Database, Decode, Type};
 use std::str::FromStr;
 use utoipa::ToSchema;
 
@@ -47,8 +45,9 @@ impl From<PostBody> for String {
 }
 
 /// Whether a post is published.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema, sqlx::Type)]
 #[serde(rename_all = "lowercase")]
+#[sqlx(type_name = "text", rename_all = "lowercase")]
 pub enum Status {
     /// Only users who may change the post see it.
     #[default]
@@ -77,28 +76,6 @@ impl FromStr for Status {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::named(text).ok_or("must be draft or published")
-    }
-}
-
-impl<DB: Database> Type<DB> for Status
-where
-    str: Type<DB>,
-{
-    fn type_info() -> DB::TypeInfo {
-        <str as Type<DB>>::type_info()
-    }
-
-    fn compatible(found: &DB::TypeInfo) -> bool {
-        <str as Type<DB>>::compatible(found)
-    }
-}
-
-impl<'r, DB: Database> Decode<'r, DB> for Status
-where
-    &'r str: Decode<'r, DB>,
-{
-    fn decode(value: DB::ValueRef<'r>) -> Result<Self, BoxDynError> {
-        Ok(<&str as Decode<'r, DB>>::decode(value)?.parse()?)
     }
 }
 
