@@ -17,7 +17,7 @@ pub use key::{Claim, KeyScope, KeyValue};
 pub use stored::{delete_of_user, prune};
 
 use foundation::clock::Timestamp;
-use in_flight::{InFlight, InFlightGuard, Registration};
+use in_flight::{InFlight, InFlightGuard};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -116,7 +116,7 @@ impl Idempotency {
             }
             let timed_out = |_| Error::InProgress;
             match self.in_flight.register(claim.id()) {
-                Registration::Acquired(guard) => {
+                Ok(guard) => {
                     let locked = self.lock(claim, now, guard, deadline);
                     return match has_waited {
                         // After a wait, the time that the database takes counts against the deadline too.
@@ -126,7 +126,7 @@ impl Idempotency {
                         false => locked.await,
                     };
                 }
-                Registration::Occupied(running) => {
+                Err(running) => {
                     tokio::time::timeout_at(deadline, running.finished())
                         .await
                         .map_err(timed_out)?;

@@ -9,15 +9,6 @@ use tokio::sync::watch;
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight(Arc<Mutex<HashMap<Vec<u8>, watch::Receiver<()>>>>);
 
-/// The result of registering a write.
-#[derive(Debug)]
-pub(super) enum Registration {
-    /// The caller may execute the write.
-    Acquired(InFlightGuard),
-    /// Another call is executing the write.
-    Occupied(RunningWrite),
-}
-
 /// The registration of the caller's write. Dropping it ends the registration and wakes the calls that wait
 /// for it.
 #[derive(Debug)]
@@ -34,15 +25,16 @@ pub(super) struct InFlightGuard {
 pub(super) struct RunningWrite(watch::Receiver<()>);
 
 impl InFlight {
-    /// Registers the write with this id unless it is registered already.
-    pub(super) fn register(&self, id: &[u8]) -> Registration {
+    /// Registers the write with this id, which the caller may then execute. Fails with the write of another
+    /// call that is registered already.
+    pub(super) fn register(&self, id: &[u8]) -> Result<InFlightGuard, RunningWrite> {
         let mut running = lock(&self.0);
         if let Some(finished) = running.get(id) {
-            return Registration::Occupied(RunningWrite(finished.clone()));
+            return Err(RunningWrite(finished.clone()));
         }
         let (sender, finished) = watch::channel(());
         running.insert(id.to_owned(), finished);
-        Registration::Acquired(InFlightGuard {
+        Ok(InFlightGuard {
             id: id.to_owned(),
             in_flight: self.clone(),
             _finished: sender,
@@ -72,17 +64,13 @@ mod tests {
     #[tokio::test]
     async fn calls_with_the_same_id_wait_and_others_do_not() {
         let in_flight = InFlight::default();
-        let Registration::Acquired(guard) = in_flight.register(b"a") else {
-            panic!("the first registration was refused")
-        };
-        let Registration::Occupied(running) = in_flight.register(b"a") else {
-            panic!("two registrations of one id")
-        };
-        assert!(matches!(in_flight.register(b"b"), Registration::Acquired(_)));
+        let guard = in_flight.register(b"a").unwrap();
+        let running = in_flight.register(b"a").unwrap_err();
+        assert!(in_flight.register(b"b").is_ok());
         let waiting = tokio::spawn(running.finished());
         drop(guard);
         waiting.await.unwrap();
-        assert!(matches!(in_flight.register(b"a"), Registration::Acquired(_)));
+        assert!(in_flight.register(b"a").is_ok());
         assert!(in_flight.0.lock().unwrap().is_empty());
     }
 }
