@@ -106,15 +106,21 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
         "/admin/users".to_owned(),
         format!("/admin/users?email={}", user.email),
         format!("/admin/users/{}", user.id),
+        "/admin/sessions".to_owned(),
+        format!("/admin/sessions?user_id={}", user.id),
         "/admin/clients".to_owned(),
         format!("/admin/clients/{}", app.id),
         "/admin/apps/new".to_owned(),
         "/admin/token-preview".to_owned(),
         format!("/admin/token-preview?client_id={}&email={}", app.id, user.email),
+        "/admin/consents".to_owned(),
+        format!("/admin/consents?client_id={}", app.id),
+        format!("/admin/consents?user_id={}", user.id),
         "/admin/events".to_owned(),
         format!("/admin/events?user_id={}", user.id),
         format!("/admin/events?trace_id={}", failed.correlation_id()),
         "/admin/events?outcome=failure".to_owned(),
+        "/admin/events?view=refusals".to_owned(),
     ];
     let (browser, names) = (admin.browser(), statement_names());
     let mut small = Vec::new();
