@@ -2,6 +2,7 @@
 
 pub mod assertions;
 mod changes;
+pub(crate) mod differences;
 pub mod documents;
 mod jwks;
 pub(crate) mod metadata;

@@ -117,6 +117,8 @@ pub(super) struct EventItem<'a> {
     pub(super) count: Option<u64>,
     pub(super) detail: Option<&'a str>,
     pub(super) at: Timestamp,
+    /// The administrator who caused the event, with the path of the list of all that this one caused.
+    pub(super) administrator: Option<(i64, String)>,
     /// The path of the list of all events with this correlation id.
     pub(super) trace_path: String,
     pub(super) trace: &'a str,
@@ -129,6 +131,10 @@ fn event_items(events: &[SecurityEvent]) -> Vec<EventItem<'_>> {
 
 impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
     fn from(event: &'a SecurityEvent) -> Self {
+        let events_by = |id: i64| {
+            let id = id.to_string();
+            paths::with_query(paths::ADMIN_EVENTS, &[("administrator_id", &id)])
+        };
         Self {
             what: event_words::in_words(event),
             name: &event.name,
@@ -136,6 +142,7 @@ impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
             count: u64::try_from(event.count).ok().filter(|count| *count > 1),
             detail: event.detail.as_deref(),
             at: event.at,
+            administrator: event.administrator_id.map(|id| (id, events_by(id))),
             trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),
             trace: &event.trace_id,
         }

@@ -2,6 +2,7 @@
 
 use super::{expect_redirect, expect_words, post};
 use crate::oauth::clients::expect_token_error_soon;
+use serde_json::json;
 use tests::{App, Browser, Caller, Page, SharedWorld, User, eventually, on_every_shape};
 
 const PATH: &str = "/admin/clients";
@@ -185,6 +186,13 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let page = browser.open(&path_of(&app)).await;
     expect_words(&page, 200, "The app is changed.");
     expect_words(&page, 200, "client_disabled");
+    let renamed = json!({ "name": "A renamed app" });
+    admin.patch(&path_of(&app)).json(&renamed).await.expect(200);
+    // The history tells who changed the app, from what and to what.
+    let page = browser.open(&path_of(&app)).await;
+    let changed = format!("by {} · name: \"", admin.id);
+    expect_words(&page, 200, &changed);
+    expect_words(&page, 200, "\" → \"A renamed app\"");
     world.expect_revoked(&tokens.access).await;
     let refresh = |issuer: &Caller| app.refresh(issuer, &tokens.refresh);
     expect_token_error_soon(&world, 401, "invalid_client", refresh).await;

@@ -193,7 +193,7 @@ async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
     let user = world.log_in(&user.email, PASSWORD).await;
     let page = expect_changed(&mut browser, &user, "role-editor", &[]).await;
     expect_words(&page, 200, "Editor");
-    expect_words(&page, 200, "user to editor");
+    expect_words(&page, 200, &format!("by {} · user to editor", admin.id));
     for _ in 0..5 {
         world.anyone().login(&user.email, "not the password").await;
     }

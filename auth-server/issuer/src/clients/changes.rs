@@ -2,7 +2,7 @@
 //! concurrent changes do not overwrite each other.
 
 use super::registration::{COOKIE_RETRY_WINDOW, default_part};
-use super::{Error, RegistrationFlaw, rules};
+use super::{Error, RegistrationFlaw, differences, rules};
 use audit::events::{Event, EventName};
 use foundation::context::RequestContext;
 use foundation::scope::Scope;
@@ -110,8 +110,9 @@ pub async fn enable(db: &Db, id: &str, context: &RequestContext) -> Result<Clien
 }
 
 /// Changes the registration of a client of the issuer with the URL `issuer` and returns the client. If its
-/// scope loses a part, its codes, refresh tokens and access tokens end, because they may hold that part.
-/// Fails if the changed registration is invalid, or if there is no client with this id.
+/// scope loses a part, its codes, refresh tokens and access tokens end, because they may hold that part. The
+/// event has the former and the present values. Fails if the changed registration is invalid, or if there is
+/// no client with this id.
 pub async fn update(
     db: &Db,
     revocations: &RevocationMirror,
@@ -121,23 +122,25 @@ pub async fn update(
     context: &RequestContext,
 ) -> Result<Client, Error> {
     let mut tx = RevokingTx::new(begin(db, context).await?, revocations);
-    let mut client = lock(&mut tx, id).await?;
-    if client.has_document() {
+    let former = lock(&mut tx, id).await?;
+    if former.has_document() {
         let reason =
             "this client describes itself by the document at its id: the document must be edited instead";
         return Err(RegistrationFlaw::without_member(reason).into());
     }
-    let former_scope = client.scope;
-    if (changes.jwks.is_some() || changes.jwks_uri.is_some()) && !client.has_keys() {
+    if (changes.jwks.is_some() || changes.jwks_uri.is_some()) && !former.has_keys() {
         let reason = "only a client that was registered with keys can get other keys";
         return Err(RegistrationFlaw::without_member(reason).into());
     }
+    let mut client = former.clone();
     changes.apply(&mut client);
     rules::check(&client, issuer)?;
-    if !client.scope.covers(former_scope) {
+    if !client.scope.covers(former.scope) {
         end_tokens(&mut tx, &mut client, context).await?;
     }
-    save(&mut tx, &client, EventName::ClientUpdated, context).await?;
+    clients::save(&mut tx, &client).await?;
+    let event = differences::event(&former, &client);
+    event.record(&mut tx, context).await?;
     tx.commit().await?;
     Ok(client)
 }

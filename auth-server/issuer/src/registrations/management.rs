@@ -1,7 +1,7 @@
 //! The management of a registration by its client (RFC 7592), with the registration access token.
 
 use super::{ClientInformation, Error, Registrations};
-use crate::clients::{ClientMetadata, MetadataError, end_tokens};
+use crate::clients::{ClientMetadata, MetadataError, differences, end_tokens};
 use audit::events::{Event, EventName};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
@@ -49,7 +49,7 @@ impl Registrations {
         }
         clients::save(&mut tx, &client).await?;
         // A client can change itself in any number of requests.
-        let event = Event::success(EventName::ClientUpdated).client(id);
+        let event = differences::event(&present, &client);
         self.events.record_in(&mut tx, event, context).await?;
         tx.commit().await?;
         let (issuer, secret) = (&self.issuer, secret.as_deref());

@@ -8,6 +8,7 @@ use tests::{App, SharedWorld, Tokens, World, eventually, on_every_shape};
 async fn an_update_changes_what_it_names_and_nothing_else(world: SharedWorld) {
     let app = world.app().scope("posts:read posts:write").register();
     let mut expected = clients(&world, "show", &app, &[]);
+    let mut changes = Vec::new();
     for (options, member, value) in [
         (["--name", "Another Name"], "name", json!("Another Name")),
         (["--first-party", "true"], "first_party", json!(true)),
@@ -27,13 +28,15 @@ async fn an_update_changes_what_it_names_and_nothing_else(world: SharedWorld) {
             json!(["https://new.test/cb"]),
         ),
     ] {
+        changes.push((format!("{member}: {} → {value}", expected[member]),));
         expected[member] = value;
         assert_eq!(clients(&world, "update", &app, &options), expected, "{options:?}");
     }
     assert_eq!(clients(&world, "show", &app, &[]), expected);
-    let query = "SELECT name FROM security_events WHERE client_id = $1 AND name = 'client_updated'";
+    let query =
+        "SELECT detail FROM security_events WHERE client_id = $1 AND name = 'client_updated' ORDER BY id";
     let events = fetch_all!(world.db().await.reader(), (String,), query, app.id.as_str()).unwrap();
-    assert_eq!(events.len(), 5);
+    assert_eq!(events, changes);
 }
 
 async fn a_changed_redirect_uri_replaces_the_former_one(world: SharedWorld) {
