@@ -9,6 +9,7 @@ mod consent;
 mod design;
 mod device;
 mod done;
+mod event_details;
 mod event_words;
 mod form_state;
 mod language;

@@ -31,8 +31,8 @@ pub(crate) use user::{UserPage, initial_password, user};
 pub(crate) use user_change::UserChange;
 pub(crate) use users::{UsersPage, users};
 
-use crate::pages::event_words;
 use crate::pages::text::{self, Text};
+use crate::pages::{event_details, event_words};
 use crate::paths;
 use audit::events::list::{Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
@@ -115,7 +115,8 @@ pub(super) struct EventItem<'a> {
     pub(super) has_failed: bool,
     /// The number of events, if it is more than one.
     pub(super) count: Option<u64>,
-    pub(super) detail: Option<&'a str>,
+    /// The detail of the event, in words if there are any.
+    pub(super) detail: Option<String>,
     pub(super) at: Timestamp,
     /// The administrator who caused the event, with the path of the list of all that this one caused.
     pub(super) administrator: Option<(i64, String)>,
@@ -140,7 +141,7 @@ impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
             name: &event.name,
             has_failed: event.outcome == Outcome::Failure.as_str(),
             count: u64::try_from(event.count).ok().filter(|count| *count > 1),
-            detail: event.detail.as_deref(),
+            detail: event_details::in_words(event),
             at: event.at,
             administrator: event.administrator_id.map(|id| (id, events_by(id))),
             trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),

@@ -150,7 +150,7 @@ fn event(at: Timestamp) -> EventItem<'static> {
         name: "authn_login_fail",
         has_failed: true,
         count: Some(3),
-        detail: Some("wrong password"),
+        detail: Some("wrong password".to_owned()),
         at,
         administrator: Some((1, "#links".to_owned())),
         trace_path: "#links".to_owned(),

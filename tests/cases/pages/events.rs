@@ -196,6 +196,16 @@ async fn only_administrators_see_the_events(world: SharedWorld) {
         .json();
     assert_eq!(found["items"][0]["name"], "authz_fail", "{found}");
     assert_eq!(found["items"][0]["user_id"], user.id);
+    assert_eq!(
+        found["items"][0]["detail"],
+        "Only administrators may see this page."
+    );
+    let german = admin
+        .browser()
+        .in_language("de")
+        .open(&format!("{PATH}?trace_id={id}"))
+        .await;
+    expect_words(&german, 200, "Nur Administratoren dürfen diese Seite sehen.");
     expect_redirect(&world.browser().open(PATH).await, "/signin");
     let account = user.browser().open("/account").await;
     assert!(

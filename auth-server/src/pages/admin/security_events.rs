@@ -2,7 +2,7 @@
 
 use super::{Choice, InTerminal, by_time, orders, quoted};
 use crate::pages::text::Text;
-use crate::pages::{allow_requests, event_words, presentation, render_in_tab, text};
+use crate::pages::{allow_requests, event_details, event_words, presentation, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use audit::events::EventName;
@@ -107,7 +107,8 @@ struct EventItem<'a> {
     has_failed: bool,
     /// The number of events for which the row stands, if it is more than one or the page shows groups.
     count: Option<u64>,
-    detail: Option<&'a str>,
+    /// The detail of the event, in words if there are any.
+    detail: Option<String>,
     trace: Selection,
     /// The path of the list of all refusals of this kind, if the event stands for a group.
     kind_path: Option<String>,
@@ -155,7 +156,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         count: u64::try_from(event.count)
             .ok()
             .filter(|count| is_grouped || *count > 1),
-        detail: event.detail.as_deref(),
+        detail: event_details::in_words(event),
         trace: Selection::new("trace_id", &event.trace_id),
         kind_path: is_grouped.then(|| path_of(&of_kind(event))),
         user: Selection::of_id("user_id", event.user_id),
