@@ -44,6 +44,7 @@ pub(crate) const ADMIN_TOKEN_PREVIEW: &str = "/admin/token-preview";
 pub(crate) const ADMIN_SESSIONS: &str = "/admin/sessions";
 pub(crate) const ADMIN_CONSENTS: &str = "/admin/consents";
 pub(crate) const ADMIN_EVENTS: &str = "/admin/events";
+pub(crate) const ADMIN_REFUSALS: &str = "/admin/events/refusals";
 pub(crate) const ADMIN_EVENTS_STREAM: &str = "/admin/events/stream";
 pub(crate) const CONSENT: &str = "/consent";
 pub(crate) const SIGN_OUT: &str = "/signout";

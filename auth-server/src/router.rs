@@ -120,6 +120,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(user_info::read, user_info::read_by_post))
         .merge(calls_with_pages)
         .routes(routes!(keys::verifiers))
+        .routes(routes!(security_events::group_refusals))
         .routes(routes!(event_stream::follow))
         .routes(routes!(keys::rotate))
         .routes(routes!(keys::retire))

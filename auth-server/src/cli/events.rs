@@ -1,7 +1,8 @@
-//! The command `events list`.
+//! The commands for security events.
 
 use super::{Error, Services, print};
 use audit::events::list::{self, Filter, Outcome, SecurityEvent};
+use audit::events::refusals;
 use clap::{Args, Subcommand};
 use foundation::clock::Timestamp;
 
@@ -10,11 +11,19 @@ use foundation::clock::Timestamp;
 pub enum Command {
     /// List security events, newest first.
     List(ListArgs),
+    /// Group the failed events of the last day, or since a chosen time, by kind and cause.
+    Refusals {
+        #[command(flatten)]
+        selection: Selection,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// The selection of events.
 #[derive(Args, Debug)]
-pub struct ListArgs {
+pub struct Selection {
     /// Only events with this name, such as `authn_login_fail`.
     #[arg(long)]
     name: Option<String>,
@@ -33,15 +42,25 @@ pub struct ListArgs {
     /// Only events of the response with this correlation id.
     #[arg(long, value_name = "ID")]
     trace: Option<String>,
-    /// Only events with this outcome.
-    #[arg(long, value_parser = parse_outcome)]
-    outcome: Option<Outcome>,
+    /// Only events with this detail, which has at most 500 characters.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    detail: Option<String>,
     /// Only events at this time or later, in RFC 3339.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
     /// Only events before this time, in RFC 3339.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Timestamp>,
+}
+
+/// The events to list.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    #[command(flatten)]
+    selection: Selection,
+    /// Only events with this outcome.
+    #[arg(long, value_parser = parse_outcome)]
+    outcome: Option<Outcome>,
     /// The most events to list.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     limit: u16,
@@ -50,22 +69,47 @@ pub struct ListArgs {
     json: bool,
 }
 
+impl Selection {
+    fn filter(self, outcome: Option<Outcome>) -> Filter {
+        Filter {
+            name: self.name,
+            user_id: self.user,
+            administrator_id: self.administrator,
+            client_id: self.client,
+            address: self.address,
+            trace_id: self.trace,
+            detail: self.detail,
+            outcome,
+            since: self.since,
+            until: self.until,
+        }
+    }
+}
+
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
-    let Command::List(args) = command;
-    let filter = Filter {
-        name: args.name,
-        user_id: args.user,
-        administrator_id: args.administrator,
-        client_id: args.client,
-        address: args.address,
-        trace_id: args.trace,
-        outcome: args.outcome,
-        since: args.since,
-        until: args.until,
-    };
-    let events = list::newest(&services.db, &filter, None, args.limit.into()).await?;
-    let lines: Vec<String> = events.iter().map(line).collect();
-    print(args.json, &events, &lines)
+    let db = &services.db;
+    match command {
+        Command::List(args) => {
+            let filter = args.selection.filter(args.outcome);
+            let events = list::newest(db, &filter, None, args.limit.into()).await?;
+            let lines: Vec<String> = events.iter().map(line).collect();
+            print(args.json, &events, &lines)
+        }
+        Command::Refusals { selection, json } => {
+            let filter = refusals::filter(&selection.filter(None), services.clock.now());
+            let found = refusals::read(db, &filter).await?;
+            let mut lines: Vec<String> = found.groups.iter().map(line).collect();
+            let further = found.further_groups;
+            lines.extend((further > 0).then(|| format!("{further} smaller groups are not listed")));
+            let entries = refusals::MAX_ENTRIES;
+            lines.extend(
+                found
+                    .has_older
+                    .then(|| format!("only the newest {entries} entries are grouped")),
+            );
+            print(json, &found, &lines)
+        }
+    }
 }
 
 fn parse_outcome(text: &str) -> Result<Outcome, &'static str> {

@@ -173,6 +173,8 @@ table! {
     read_figures: "readFigures" GET "/admin" Body::None,                   [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     list_security_events: "listSecurityEvents" GET "/admin/events" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    group_refusals: "groupRefusals" GET "/admin/events/refusals" Body::None,
+                                                                           [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     follow_security_events: "followSecurityEvents" GET "/admin/events/stream?seconds=0" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     list_signing_keys: "listSigningKeys" GET "/admin/keys" Body::None,     [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];

@@ -3,6 +3,7 @@
 use super::events::{PATH, shown};
 use super::expect_words;
 use foundation::random;
+use serde_json::json;
 use std::time::Duration;
 use storage::execute;
 use tests::{SharedWorld, on_every_shape};
@@ -47,18 +48,44 @@ async fn refusals_are_grouped_by_kind_and_cause(world: SharedWorld) {
         "A permission was missing failure 5 times authz_fail · editors only · t4 · All refusals of this kind",
         "failure 3 times malicious_csrf · no token · t3",
         "A permission was missing failure 1 time authz_fail · users only · t2",
-        &format!("events list --client={client} --outcome=failure --since="),
-        "--limit=1000",
+        &format!("events refusals --client={client} --since="),
+        &format!("/admin/events/refusals?client_id={client}&outcome=failure&since="),
     ] {
         expect_words(&page, 200, words);
     }
     assert_eq!(page.hidden("view").as_deref(), Some("refusals"));
-    let mut links = page.links().into_iter();
-    let of_kind = links
-        .find(|link| link.as_str().contains("name=authz_fail"))
-        .unwrap();
-    let of_kind = browser.open(of_kind.as_str()).await;
-    assert_eq!(shown(&of_kind), 3, "{}", of_kind.reply);
+    let links = page.links();
+    for (has_cause, count) in [(true, 2), (false, 3)] {
+        let link = links.iter().find(|link| {
+            link.as_str().contains("name=authz_fail") && link.as_str().contains("detail=") == has_cause
+        });
+        let list = browser.open(link.unwrap().as_str()).await;
+        assert_eq!(shown(&list), count, "{}", list.reply);
+    }
+    // The call and the command group them too.
+    let path = format!("{PATH}/refusals?{of_client}");
+    let grouped = admin.get(&path).await.expect(200).json();
+    let args = ["events", "refusals", "--client", &client, "--json"];
+    for grouped in [grouped, world.cli(&args, "")] {
+        let groups = grouped["groups"].as_array().unwrap().iter();
+        let groups: Vec<_> = groups.map(|group| (&group["traceId"], &group["count"])).collect();
+        assert_eq!(
+            json!(groups),
+            json!([["t4", 5], ["t3", 3], ["t2", 1]]),
+            "{grouped}"
+        );
+        assert_eq!(grouped["further_groups"], 0);
+        assert_eq!(grouped["has_older"], false);
+    }
+    // A detail selects events of any kind.
+    let with_detail = format!("{PATH}?{of_client}&detail=editors%20only");
+    let listed = admin.get(&with_detail).await.expect(200).json();
+    assert_eq!(listed["items"].as_array().unwrap().len(), 3, "{listed}");
+    let args = [
+        "events", "list", "--client", &client, "--detail", "passkey", "--json",
+    ];
+    let listed = world.cli(&args, "");
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
     // The refusal of yesterday belongs to a longer time.
     let longer = browser
         .open(&format!("{PATH}?{of_client}&view=refusals&since={begin}"))
@@ -80,6 +107,11 @@ async fn many_refusals_are_grouped_in_part(world: SharedWorld) {
     assert_eq!(shown(&page), 50, "{}", page.reply);
     expect_words(&page, 200, "Only the newest 1000 entries are grouped");
     expect_words(&page, 200, "Smaller groups that are not shown: 10 .");
+    let grouped = format!("{PATH}/refusals?client_id={client}");
+    let grouped = admin.get(&grouped).await.expect(200).json();
+    assert_eq!(grouped["groups"].as_array().unwrap().len(), 50, "{grouped}");
+    assert_eq!(grouped["further_groups"], 10);
+    assert_eq!(grouped["has_older"], true);
 }
 
 on_every_shape!(

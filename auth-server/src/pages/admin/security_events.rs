@@ -112,6 +112,8 @@ struct EventItem<'a> {
     trace: Selection,
     /// The path of the list of all refusals of this kind, if the event stands for a group.
     kind_path: Option<String>,
+    /// The path of the list of all refusals of this kind and cause, if it stands for a group with a cause.
+    cause_path: Option<String>,
     user: Option<Selection>,
     administrator: Option<Selection>,
     client: Option<Selection>,
@@ -159,6 +161,12 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         detail: event_details::in_words(event),
         trace: Selection::new("trace_id", &event.trace_id),
         kind_path: is_grouped.then(|| path_of(&of_kind(event))),
+        cause_path: event.detail.clone().filter(|_| is_grouped).map(|detail| {
+            path_of(&Filter {
+                detail: Some(detail),
+                ..of_kind(event)
+            })
+        }),
         user: Selection::of_id("user_id", event.user_id),
         administrator: Selection::of_id("administrator_id", event.administrator_id),
         client: Selection::of_text("client_id", event.client_id.as_deref()),
@@ -177,12 +185,16 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     let fields = fields(page);
     let (common_fields, further_fields) = fields.split_at(COMMON_FIELDS);
     let brand = presentation::brand();
-    let command = command(page.filter);
+    let command = command(page.filter, is_grouped);
     let in_terminal = match page.refusals {
         None => InTerminal::new(&command, &quoted(&format!("{}{}", page.origin, page.list_path))),
         Some(_) => InTerminal::new(
-            &format!("{command} --limit={MAX_ENTRIES}"),
-            &quoted(&format!("{}{}", page.origin, path_of(page.filter))),
+            &command,
+            &quoted(&format!(
+                "{}{}",
+                page.origin,
+                path_at(paths::ADMIN_REFUSALS, page.filter)
+            )),
         ),
     };
     let template = SecurityEventsTemplate {
@@ -221,12 +233,17 @@ fn notices(refusals: &Refusals) -> Vec<Text<'static>> {
 
 /// Returns the path of the list with this condition.
 fn path_of(filter: &Filter) -> String {
+    path_at(paths::ADMIN_EVENTS, filter)
+}
+
+/// Returns this path with the condition.
+fn path_at(path: &str, filter: &Filter) -> String {
     let parameters = filter.parameters();
     let parameters: Vec<_> = parameters
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
-    paths::with_query(paths::ADMIN_EVENTS, &parameters)
+    paths::with_query(path, &parameters)
 }
 
 /// Returns the fields with the values of the condition.
@@ -252,6 +269,7 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
         ),
         field("address", text::of("event-address"), filter.address.clone()),
         field("trace_id", text::of("event-trace"), filter.trace_id.clone()),
+        field("detail", text::of("events-detail"), filter.detail.clone()),
         time("since", text::of("events-since"), filter.since),
         time("until", text::of("events-until"), filter.until),
     ]
@@ -276,11 +294,18 @@ pub(super) fn refusals<'a>(fields: &[Condition], refused: &'a [(&'static str, St
         .collect()
 }
 
-/// Returns the command that lists the same events, for a shell.
-fn command(filter: &Filter) -> String {
-    let options = filter.parameters().into_iter().map(|(name, value)| {
-        let option = name.trim_end_matches("_id");
-        format!(" --{option}={}", quoted(&value))
-    });
-    format!("events list{}", options.collect::<String>())
+/// Returns the command that lists or groups the same events, for a shell.
+fn command(filter: &Filter, is_grouped: bool) -> String {
+    let (command, implied) = match is_grouped {
+        true => ("events refusals", "outcome"),
+        false => ("events list", ""),
+    };
+    let parameters = filter.parameters().into_iter();
+    let options = parameters
+        .filter(|(name, _)| *name != implied)
+        .map(|(name, value)| {
+            let option = name.trim_end_matches("_id");
+            format!(" --{option}={}", quoted(&value))
+        });
+    format!("{command}{}", options.collect::<String>())
 }

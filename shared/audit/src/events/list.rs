@@ -143,9 +143,14 @@ fn later(order: Order, one: Cursor, other: Cursor) -> Cursor {
 fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
     let conditions = columns.iter().zip(1..).map(|(column, n)| {
         let value = slice.parameter(n);
+        // The condition of the index, in which longer details are missing.
+        let of_index = match *column {
+            "detail" => "length(detail) <= 500 AND ",
+            _ => "",
+        };
         match n {
-            1 => format!(" AND {column} = {value}"),
-            _ => format!(" AND ({column} = {value}) IS TRUE"),
+            1 => format!(" AND {of_index}{column} = {value}"),
+            _ => format!(" AND ({of_index}{column} = {value}) IS TRUE"),
         }
     });
     let conditions: String = conditions.collect();

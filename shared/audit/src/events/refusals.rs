@@ -2,10 +2,12 @@
 
 use super::list::{self, Filter, Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
+use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 use storage::db::{Db, Error};
+use utoipa::ToSchema;
 
 /// The number of entries that are grouped, the newest ones.
 pub const MAX_ENTRIES: usize = 1_000;
@@ -15,7 +17,7 @@ pub const MAX_GROUPS: usize = 50;
 const DEFAULT_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// The refusals of a time.
-#[derive(Debug)]
+#[derive(Debug, Serialize, ToSchema)]
 pub struct Refusals {
     /// The newest refusal of each group, with the number of all of the group. The largest group comes first.
     /// The kind is the name of the event, and the cause is its detail.

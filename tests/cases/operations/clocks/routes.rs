@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use tests::{Call, Caller, Reply, Shape, World, on_postgresql};
 
 /// The operations that publish something or end something, by their `operationId`.
-const SERVED: [&str; 47] = [
+const SERVED: [&str; 48] = [
     // Health.
     "livez",
     "readyz",
@@ -44,6 +44,7 @@ const SERVED: [&str; 47] = [
     "disableAccount",
     "disableClient",
     "endUserSession",
+    "groupRefusals",
     "listAccounts",
     "listClients",
     "listConsents",

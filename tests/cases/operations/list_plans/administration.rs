@@ -51,6 +51,7 @@ impl Selected {
             "user_id" | "consents.user_id" => self.user_id.to_string(),
             "administrator_id" => self.administrator_id.to_string(),
             "address" => format!("'address of {}'", self.event),
+            "detail" => format!("'detail of {}'", self.event),
             "trace_id" => format!("'trace {}'", ROWS / 6),
             "outcome" => match self.event {
                 "common" => "'success'".to_owned(),
@@ -135,11 +136,13 @@ async fn lists_of_the_administration_read_one_page(world: World) {
             "n, CASE WHEN n % 50000 = 0 THEN 'b' ELSE 'a' END, '', 1, 'consent' || n",
         ),
         (
-            "security_events (at, name, outcome, user_id, administrator_id, client_id, address, trace_id)",
+            "security_events (at, name, outcome, user_id, administrator_id, client_id, address, detail,
+                              trace_id)",
             "n, CASE WHEN n % 20000 = 0 THEN 'rare' ELSE 'common' END,
              CASE WHEN n % 20000 = 0 THEN 'failure' ELSE 'success' END, CASE WHEN n % 2 = 0 THEN 1 ELSE n END,
              CASE WHEN n % 1000 = 0 THEN 1 END, CASE WHEN n % 20000 = 0 THEN 'b' ELSE 'a' END,
              CASE WHEN n % 20000 = 0 THEN 'address of rare' ELSE 'address of common' END,
+             CASE WHEN n % 20000 = 0 THEN 'detail of rare' ELSE 'detail of common' END,
              'trace ' || n / 3",
         ),
         (

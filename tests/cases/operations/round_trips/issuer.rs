@@ -69,6 +69,7 @@ routes! {
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/events");
     listSecurityEvents "page" [3 3] |f| f.admin.browser().open_call("/admin/events");
     listSecurityEvents "page of refusals" [2 2] |f| f.admin.browser().open_call("/admin/events?view=refusals");
+    groupRefusals "session" [2 2] |f| f.admin.get("/admin/events/refusals");
     followSecurityEvents "session" [4 4] |f| f.admin.get("/admin/events/stream?seconds=0");
     listSigningKeys "session" [3 3] |f| f.admin.get("/admin/keys");
     listSigningKeys "page" [4 4] |f| f.admin.browser().open_call("/admin/keys");

@@ -9,6 +9,10 @@ use std::net::IpAddr;
 use storage::db::Value;
 use utoipa::{IntoParams, ToSchema};
 
+/// The largest number of characters of a detail by which events can be selected. Longer ones are not in the
+/// index.
+const MAX_DETAIL_LENGTH: usize = 500;
+
 /// The condition on listed events. A field that is `None` imposes no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -26,6 +30,8 @@ pub struct Filter {
     pub address: Option<String>,
     /// Only events of the response with this correlation id.
     pub trace_id: Option<String>,
+    /// Only events with this detail, which has at most 500 characters.
+    pub detail: Option<String>,
     /// Only events with this outcome.
     #[param(inline)]
     pub outcome: Option<Outcome>,
@@ -71,6 +77,7 @@ impl Filter {
             && text(&self.client_id, event.client_id.as_deref())
             && text(&self.address, event.address.as_deref())
             && text(&self.trace_id, Some(&event.trace_id))
+            && text(&self.detail, event.detail.as_deref())
             && self
                 .outcome
                 .is_none_or(|outcome| outcome.as_str() == event.outcome)
@@ -90,6 +97,7 @@ impl ListQuery {
             client_id: query.first("client_id", parse_text),
             address: query.first("address", parse_address),
             trace_id: query.first("trace_id", parse_text),
+            detail: query.first("detail", parse_detail),
             outcome: query.first("outcome", Outcome::named),
             since: query.first("since", parse_time),
             until: query.first("until", parse_time),
@@ -114,6 +122,11 @@ fn parse_text(text: &str) -> Option<String> {
     let text = text.trim();
     let is_stored = !text.is_empty() && !text.contains(char::is_control);
     is_stored.then(|| text.to_owned())
+}
+
+/// Parses a detail that is not longer than those in the index.
+fn parse_detail(text: &str) -> Option<String> {
+    parse_text(text).filter(|detail| detail.chars().count() <= MAX_DETAIL_LENGTH)
 }
 
 /// Parses an IP address, which is stored in its canonical form, or the label of a network.
@@ -153,6 +166,7 @@ impl Filter {
             ("client_id", self.client_id.clone()),
             ("address", self.address.clone()),
             ("trace_id", self.trace_id.clone()),
+            ("detail", self.detail.clone()),
             ("outcome", outcome),
             ("since", time(self.since)),
             ("until", time(self.until)),
@@ -165,7 +179,7 @@ impl Filter {
 
     /// Returns the columns that can be compared with a value, each with its value if the selection has one.
     /// The column that selects the fewest events comes first.
-    fn comparisons(&self) -> [(&'static str, Option<Value>); 7] {
+    fn comparisons(&self) -> [(&'static str, Option<Value>); 8] {
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
         [
             ("trace_id", text(&self.trace_id)),
@@ -173,6 +187,7 @@ impl Filter {
             ("user_id", self.user_id.map(Value::from)),
             ("address", text(&self.address)),
             ("client_id", text(&self.client_id)),
+            ("detail", text(&self.detail)),
             ("name", text(&self.name)),
             (
                 "outcome",
@@ -190,7 +205,7 @@ impl Filter {
     }
 
     /// Returns the columns that can have a condition. That which selects the fewest events comes first.
-    pub(super) fn columns() -> [&'static str; 7] {
+    pub(super) fn columns() -> [&'static str; 8] {
         Self::default().comparisons().map(|(column, _)| column)
     }
 }
