@@ -33,6 +33,16 @@ function cell(column, parameter, value) {
   return made;
 }
 
+// The pages of what an event is about, as the page has them for the events that it lists.
+function touched(event) {
+  const pages = [];
+  if (event.user_id > 0) pages.push([`/admin/users/${event.user_id}`, box.dataset.user]);
+  if (event.client_id !== null && event.name !== "client_deleted")
+    pages.push([`/admin/clients/${encodeURIComponent(event.client_id)}`, box.dataset.client]);
+  if (event.name.startsWith("key")) pages.push(["/admin/keys", box.dataset.keys]);
+  return pages.flatMap(([href, label]) => [" · ", element("a", label, { href })]);
+}
+
 function row(event) {
   const made = element("tr", "", { role: "row" });
   const what = words.get(event.name) ?? event.name;
@@ -41,7 +51,7 @@ function row(event) {
   if (event.outcome === "failure") heading.append(" ", element("span", box.dataset.failure, { class: "tag failure" }));
   const hint = element("p", "", { class: "hint" });
   hint.append(element("code", event.name), " · ", event.detail === null ? "" : `${event.detail} · `);
-  hint.append(link("trace_id", event.traceId));
+  hint.append(link("trace_id", event.traceId), ...touched(event));
   heading.append(hint);
   const at = new Date(event.at);
   const time = element("td", "", { role: "cell", class: "short", "data-label": labels[1] });

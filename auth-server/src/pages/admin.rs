@@ -3,6 +3,7 @@
 mod clients;
 mod consents;
 mod dashboard;
+mod event_row;
 mod key_texts;
 mod new_client;
 mod plot;

@@ -47,6 +47,10 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         .unwrap();
     let of_user = browser.open(link.as_str()).await;
     expect_words(&of_user, 200, "authn_login_fail ·");
+    let page_of_user = format!("/admin/users/{}", user.id);
+    let mut links = found.links().into_iter();
+    let touched = links.find(|link| link.path() == page_of_user).unwrap();
+    expect_words(&browser.open(touched.as_str()).await, 200, &user.email);
     // The form has the condition, and adds another.
     let failures = browser
         .open(&format!(

@@ -30,6 +30,8 @@ pub(super) struct VerifierItem<'a> {
     /// The user agent, or what the verifier is.
     pub(super) description: Text<'a>,
     pub(super) has_staged_key: bool,
+    /// Whether it is a client that fetched the key set last with an `If-None-Match`, as a cache does.
+    pub(super) revalidates: bool,
     pub(super) seen_at: Timestamp,
 }
 
@@ -95,6 +97,7 @@ fn item(verifier: &KnownVerifier, has_staged_key: bool) -> VerifierItem<'_> {
             (Kind::Client, user_agent) => text::of("verifier-client").with("agent", user_agent),
         },
         has_staged_key,
+        revalidates: verifier.kind == Kind::Client && verifier.revalidates,
         seen_at: verifier.seen_at,
     }
 }

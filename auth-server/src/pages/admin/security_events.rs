@@ -1,8 +1,9 @@
 //! The page of the security events, which are listed, or grouped if they are refusals.
 
+use super::event_row::{EventRow, path_at};
 use super::{Choice, InTerminal, by_time, orders, quoted};
 use crate::pages::text::Text;
-use crate::pages::{allow_requests, event_details, event_words, presentation, render_in_tab, text};
+use crate::pages::{allow_requests, event_words, presentation, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use audit::events::EventName;
@@ -60,7 +61,7 @@ struct SecurityEventsTemplate<'a> {
     refusals: Vec<Text<'a>>,
     /// Sentences about the refusals that are in none of the groups.
     notices: Vec<Text<'static>>,
-    events: Vec<EventItem<'a>>,
+    events: Vec<EventRow<'a>>,
     links: &'a Links,
     /// The path of the stream of new events, if the page has the newest ones.
     live_path: Option<&'a str>,
@@ -99,79 +100,11 @@ impl Condition {
     }
 }
 
-struct EventItem<'a> {
-    at: Timestamp,
-    /// The event in words.
-    what: String,
-    name: &'a str,
-    has_failed: bool,
-    /// The number of events for which the row stands, if it is more than one or the page shows groups.
-    count: Option<u64>,
-    /// The detail of the event, in words if there are any.
-    detail: Option<String>,
-    trace: Selection,
-    /// The path of the list of all refusals of this kind, if the event stands for a group.
-    kind_path: Option<String>,
-    /// The path of the list of all refusals of this kind and cause, if it stands for a group with a cause.
-    cause_path: Option<String>,
-    user: Option<Selection>,
-    administrator: Option<Selection>,
-    client: Option<Selection>,
-    address: Option<Selection>,
-}
-
-/// A value of an event, with the path of the list of all events that have it.
-struct Selection {
-    value: String,
-    path: String,
-}
-
-impl Selection {
-    fn new(parameter: &str, value: &str) -> Self {
-        Self {
-            value: value.to_owned(),
-            path: paths::with_query(paths::ADMIN_EVENTS, &[(parameter, value)]),
-        }
-    }
-
-    fn of_id(parameter: &str, id: Option<i64>) -> Option<Self> {
-        id.map(|id| Self::new(parameter, &id.to_string()))
-    }
-
-    fn of_text(parameter: &str, text: Option<&str>) -> Option<Self> {
-        text.map(|text| Self::new(parameter, text))
-    }
-}
-
 /// Renders a page of the security events.
 pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     let is_grouped = page.refusals.is_some();
-    let of_kind = |event: &SecurityEvent| Filter {
-        name: Some(event.name.clone()),
-        ..page.filter.clone()
-    };
-    let events = page.events.iter().map(|event| EventItem {
-        at: event.at,
-        what: event_words::in_words(event),
-        name: &event.name,
-        has_failed: event.outcome == Outcome::Failure.as_str(),
-        count: u64::try_from(event.count)
-            .ok()
-            .filter(|count| is_grouped || *count > 1),
-        detail: event_details::in_words(event),
-        trace: Selection::new("trace_id", &event.trace_id),
-        kind_path: is_grouped.then(|| path_of(&of_kind(event))),
-        cause_path: event.detail.clone().filter(|_| is_grouped).map(|detail| {
-            path_of(&Filter {
-                detail: Some(detail),
-                ..of_kind(event)
-            })
-        }),
-        user: Selection::of_id("user_id", event.user_id),
-        administrator: Selection::of_id("administrator_id", event.administrator_id),
-        client: Selection::of_text("client_id", event.client_id.as_deref()),
-        address: Selection::of_text("address", event.address.as_deref()),
-    });
+    let groups = is_grouped.then_some(page.filter);
+    let events = page.events.iter().map(|event| EventRow::new(event, groups));
     let name = |name: &EventName| Choice {
         value: name.as_str(),
         label: event_words::of_kind(*name).plain(),
@@ -229,21 +162,6 @@ fn notices(refusals: &Refusals) -> Vec<Text<'static>> {
     let older = refusals.has_older.then_some(older);
     let further = (refusals.further_groups > 0).then_some(further);
     older.into_iter().chain(further).collect()
-}
-
-/// Returns the path of the list with this condition.
-fn path_of(filter: &Filter) -> String {
-    path_at(paths::ADMIN_EVENTS, filter)
-}
-
-/// Returns this path with the condition.
-fn path_at(path: &str, filter: &Filter) -> String {
-    let parameters = filter.parameters();
-    let parameters: Vec<_> = parameters
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    paths::with_query(path, &parameters)
 }
 
 /// Returns the fields with the values of the condition.

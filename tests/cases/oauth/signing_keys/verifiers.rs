@@ -68,6 +68,16 @@ async fn replicas_of_the_api_report_their_keys(shape: Shape) {
     for verifier in listed["verifiers"].as_array().unwrap() {
         assert_eq!(verifier["kids"], json!(kids), "{verifier}");
     }
+    let client = client(&world, "revalidates-2");
+    let first = client.get("/.well-known/jwks.json").await.expect(200);
+    let tag = first.header("etag");
+    eventually("the page does not tell of the conditional fetch", async || {
+        let again = client.get("/.well-known/jwks.json");
+        again.header("if-none-match", tag).may_fail().await;
+        let page = admin.browser().open(PAGE).await;
+        page.visible_text().contains("revalidates-2 · If-None-Match")
+    })
+    .await;
     rotate(&world);
     wait_until_apis_are_ready(&world, &admin).await;
     assert_eq!(verifiers(&admin).await["staged"], key_in_state(&world, "staged"));

@@ -1,0 +1,114 @@
+//! A security event in the list of all, or the newest one of a group of refusals.
+
+use crate::pages::text::Text;
+use crate::pages::{event_details, event_words, text};
+use crate::paths;
+use audit::events::EventName;
+use audit::events::list::{Filter, Outcome, SecurityEvent};
+use foundation::clock::Timestamp;
+
+/// The beginning of the names of the events about signing keys.
+const NAMES_OF_KEYS: &str = "key";
+
+pub(super) struct EventRow<'a> {
+    pub(super) at: Timestamp,
+    /// The event in words.
+    pub(super) what: String,
+    pub(super) name: &'a str,
+    pub(super) has_failed: bool,
+    /// The number of events for which the row stands, if it is more than one or the row stands for a group.
+    pub(super) count: Option<u64>,
+    /// The detail of the event, in words if there are any.
+    pub(super) detail: Option<String>,
+    pub(super) trace: Selection,
+    /// The pages of what the event is about, each with its path.
+    pub(super) touched: Vec<(Text<'static>, String)>,
+    /// The path of the list of all refusals of this kind, if the event stands for a group.
+    pub(super) kind_path: Option<String>,
+    /// The path of the list of all refusals of this kind and cause, if it stands for a group with a cause.
+    pub(super) cause_path: Option<String>,
+    pub(super) user: Option<Selection>,
+    pub(super) administrator: Option<Selection>,
+    pub(super) client: Option<Selection>,
+    pub(super) address: Option<Selection>,
+}
+
+/// A value of an event, with the path of the list of all events that have it.
+pub(super) struct Selection {
+    pub(super) value: String,
+    pub(super) path: String,
+}
+
+impl Selection {
+    fn new(parameter: &str, value: &str) -> Self {
+        Self {
+            value: value.to_owned(),
+            path: paths::with_query(paths::ADMIN_EVENTS, &[(parameter, value)]),
+        }
+    }
+
+    fn of_id(parameter: &str, id: Option<i64>) -> Option<Self> {
+        id.map(|id| Self::new(parameter, &id.to_string()))
+    }
+
+    fn of_text(parameter: &str, text: Option<&str>) -> Option<Self> {
+        text.map(|text| Self::new(parameter, text))
+    }
+}
+
+impl<'a> EventRow<'a> {
+    /// Describes an event, which stands for a group if refusals are grouped that fulfil the condition `groups`.
+    pub(super) fn new(event: &'a SecurityEvent, groups: Option<&Filter>) -> Self {
+        let of_kind = groups.map(|refusals| Filter {
+            name: Some(event.name.clone()),
+            ..refusals.clone()
+        });
+        let of_cause = of_kind.clone().filter(|_| event.detail.is_some());
+        let of_cause = of_cause.map(|of_kind| Filter {
+            detail: event.detail.clone(),
+            ..of_kind
+        });
+        let list = |filter: Filter| path_at(paths::ADMIN_EVENTS, &filter);
+        Self {
+            at: event.at,
+            what: event_words::in_words(event),
+            name: &event.name,
+            has_failed: event.outcome == Outcome::Failure.as_str(),
+            count: u64::try_from(event.count)
+                .ok()
+                .filter(|count| groups.is_some() || *count > 1),
+            detail: event_details::in_words(event),
+            trace: Selection::new("trace_id", &event.trace_id),
+            touched: touched(event),
+            kind_path: of_kind.map(list),
+            cause_path: of_cause.map(list),
+            user: Selection::of_id("user_id", event.user_id),
+            administrator: Selection::of_id("administrator_id", event.administrator_id),
+            client: Selection::of_text("client_id", event.client_id.as_deref()),
+            address: Selection::of_text("address", event.address.as_deref()),
+        }
+    }
+}
+
+/// Returns the pages of the user, the app and the keys that an event is about. Deleted users, whose ids are
+/// negative in events, and deleted apps have none. The script for new events has the same rules.
+fn touched(event: &SecurityEvent) -> Vec<(Text<'static>, String)> {
+    let user = event.user_id.filter(|id| *id > 0);
+    let user = user.map(|id| (text::of("event-open-user"), paths::of_user(id)));
+    let is_deleted = event.name == EventName::ClientDeleted.as_str();
+    let client = event.client_id.as_deref().filter(|_| !is_deleted);
+    let client = client.map(|id| (text::of("event-open-client"), paths::of_client(id)));
+    let keys = event.name.starts_with(NAMES_OF_KEYS);
+    let keys = keys.then(|| (text::of("event-open-keys"), paths::ADMIN_KEYS.to_owned()));
+    user.into_iter().chain(client).chain(keys).collect()
+}
+
+/// Returns this path with the condition.
+pub(super) fn path_at(path: &str, filter: &Filter) -> String {
+    let parameters = filter.parameters();
+    let parameters: Vec<_> = parameters
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    paths::with_query(path, &parameters)
+}
