@@ -32,6 +32,9 @@ async fn create(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
     expect_words(&form, 200, "Type of the app");
     let review = post(browser, &form, NEW, fields).await;
     expect_words(&review, 200, "Create this app?");
+    let id = review.hidden("id").unwrap();
+    expect_words(&review, 200, &format!("clients create --id={id} --name="));
+    expect_words(&review, 200, &format!("\"id\":\"{id}\""));
     let names = ["type", "name", "redirect_uris", "scope", "first_party", "id"];
     // As in a form with a check box, `first_party` is sent only for an app of the service.
     let values = names.map(|name| (name, review.hidden(name).unwrap_or_default()));
@@ -111,9 +114,9 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
         ),
         (
             "web",
-            "https://app.test/cb#top",
+            "http://app.test/cb\nhttps://app.test/cb\nhttps://app.test/cb#top",
             "posts:read",
-            "redirect URI",
+            "localhost only; redirect URI \"https://app.test/cb#top\": it may have no fragment",
             "redirect_uris",
         ),
         ("spa", "", "posts:read", "1 to 20 redirect URIs", "redirect_uris"),

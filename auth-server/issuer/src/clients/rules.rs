@@ -122,11 +122,17 @@ fn check_post_logout_redirect_uris(uris: &[String], kind: ClientType) -> Result<
     check_uris(uris, kind).map_err(flaw)
 }
 
-/// Fails with a message about the first of these URIs to which no client of this type may redirect.
+/// Fails with a message about all of these URIs to which no client of this type may redirect.
 fn check_uris(uris: &[String], kind: ClientType) -> Result<(), String> {
-    uris.iter().try_for_each(|uri| {
-        redirect_uris::check(uri, kind).map_err(|flaw| format!("redirect URI {uri:?}: {flaw}"))
-    })
+    let flaws = uris.iter().filter_map(|uri| {
+        let flaw = redirect_uris::check(uri, kind).err()?;
+        Some(format!("redirect URI {uri:?}: {flaw}"))
+    });
+    let flaws: Vec<String> = flaws.collect();
+    match flaws.is_empty() {
+        true => Ok(()),
+        false => Err(flaws.join("; ")),
+    }
 }
 
 /// Fails if a client cannot have its refresh tokens in a cookie: browsers send a `SameSite=Strict` cookie

@@ -93,7 +93,8 @@ pub(crate) async fn submit(
         }
     };
     if fields.step != "create" {
-        return Ok(renderer.show(|form| pages::client_review(form, entered, &registration)));
+        let url = app.policy.url(paths::ADMIN_CLIENTS);
+        return Ok(renderer.show(|form| pages::client_review(form, entered, &registration, &url)));
     }
     let registered = register(&app.identity.db, &app.grants.issuer, registration, &administrator).await;
     match registered {

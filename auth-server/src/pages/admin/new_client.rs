@@ -1,6 +1,7 @@
 //! The pages on which an administrator creates an app.
 
 use super::clients::kind_in_words;
+use super::{InTerminal, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, in_words, render, render_in_tab, text};
 use crate::paths;
@@ -10,6 +11,7 @@ use foundation::scope::Scope;
 use foundation::secret::Secret;
 use identity::clients::ClientType;
 use issuer::clients::Registration;
+use serde_json::json;
 
 /// An app, as an administrator entered it.
 #[derive(Clone, Copy)]
@@ -75,13 +77,15 @@ struct ClientReviewTemplate<'a> {
     is_confidential: bool,
     scopes: Vec<(&'static str, String)>,
     path: &'static str,
+    in_terminal: InTerminal,
 }
 
-/// Renders an app before it is created.
+/// Renders an app before it is created. `url` is that of the list of apps.
 pub(crate) fn client_review(
     form: FormState<'_>,
     entered: EnteredClient<'_>,
     registration: &Registration,
+    url: &str,
 ) -> Response {
     let template = ClientReviewTemplate {
         form,
@@ -91,8 +95,38 @@ pub(crate) fn client_review(
         is_confidential: registration.kind.is_confidential(),
         scopes: in_words(registration.scope),
         path: paths::ADMIN_NEW_CLIENT,
+        in_terminal: creation(registration, url),
     };
     render_in_tab("clients", &text::of("new-app-review").plain(), &template)
+}
+
+/// Returns the command and the call that create the app.
+fn creation(registration: &Registration, url: &str) -> InTerminal {
+    let (kind, scope) = (registration.kind.as_str(), registration.scope.to_string());
+    let options = [
+        ("id", registration.id.as_str()),
+        ("name", registration.name.as_str()),
+        ("type", kind),
+        ("scope", scope.as_str()),
+    ];
+    let uris = registration.redirect_uris.iter();
+    let uris = uris.map(|uri| ("redirect-uri", uri.as_str()));
+    let options = options.into_iter().chain(uris);
+    let options = options.map(|(name, value)| format!(" --{name}={}", quoted(value)));
+    let mut command = format!("clients create{}", options.collect::<String>());
+    if registration.first_party {
+        command.push_str(" --first-party");
+    }
+    let body = json!({
+        "id": registration.id,
+        "name": registration.name,
+        "type": kind,
+        "scope": scope,
+        "redirect_uris": registration.redirect_uris,
+        "first_party": registration.first_party,
+    });
+    let body = quoted(&body.to_string());
+    InTerminal::new(&command, &format!("--json {body} {}", quoted(url)))
 }
 
 #[derive(Template)]
