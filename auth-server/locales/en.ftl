@@ -916,6 +916,7 @@ client-invalid = The app cannot be registered like this. The reason: { $reason }
 client-changed-meanwhile = The app has changed since the page was shown, so that the form had no effect. Look at it below, and try again.
 client-rotate-secret = Create a new secret
 client-rotate-secret-effect = A new secret is shown to you once. The present one stays valid for a day, so that the app can change to the new one without a failure. A secret that was replaced before ends at once.
+client-disable-effect-users = All codes and tokens of the app end. Users who gave it access: { $users }. The app can neither begin a sign‑in nor authenticate until you enable it again.
 client-disable-effect = All codes and tokens of the app end. The app can neither begin a sign‑in nor authenticate until you enable it again.
 client-enable-effect = The app is disabled. Once it is enabled, it can sign users in again. Tokens that ended stay invalid.
 client-new-secret = The new secret

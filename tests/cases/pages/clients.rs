@@ -184,6 +184,8 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
         })
         .await;
     }
+    let page = browser.open(&path_of(&app)).await;
+    expect_words(&page, 200, "Users who gave it access: 1");
     let disabled = change(&mut browser, &app, "disable").await;
     expect_redirect(&disabled, &path_of(&app));
     let page = browser.open(&path_of(&app)).await;

@@ -43,6 +43,7 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
     );
     expect_words(&page, 200, &format!("{} signs from now on", before[1].0));
     expect_words(&page, 200, "keys rotate");
+    expect_words(&page, 200, "Which tokens are accepted after an action");
     let rotations = format!(
         "curl -H \"Authorization: Bearer $TOKEN\" -X POST {}/admin/keys/rotations",
         world.base()

@@ -218,6 +218,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     let newest = client.secrets.iter().next();
     let version = newest.map(|secret| secret.created_at.to_string());
     let id = quoted(&client.id);
+    let users = asks_for_consent.then(|| counted(page.consents.items.len()));
     let template = ClientTemplate {
         form: page.form,
         client,
@@ -225,8 +226,8 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         tags: tags(client),
         scopes: crate::pages::in_words(client.scope),
         secrets: secrets.collect(),
-        changes: possible_changes(client, page.url, page.clock_differs),
-        users: asks_for_consent.then(|| counted(page.consents.items.len())),
+        changes: possible_changes(client, users.as_deref(), page.url, page.clock_differs),
+        users,
         version: version.unwrap_or_default(),
         update_command: format!("{} clients update {id} --help", program()),
         sign_in: page.sign_in.as_deref(),
@@ -241,9 +242,9 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     render_in_tab("clients", &client.name, &template)
 }
 
-/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. While the clock
-/// differs, these only end access.
-fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<ChangeItem> {
+/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. `users` is the
+/// number of those who gave it access. While the clock differs, the changes only end access.
+fn possible_changes(client: &Client, users: Option<&str>, url: &str, clock_differs: bool) -> Vec<ChangeItem> {
     let id = quoted(&client.id);
     let change =
         |change: ClientChange, (label, effect): (Text<'_>, Text<'static>), command: &str, call: &str| {
@@ -271,7 +272,11 @@ fn possible_changes(client: &Client, url: &str, clock_differs: bool) -> Vec<Chan
             change(ClientChange::Enable, texts, "enable", "enablements")
         }),
         None => {
-            let texts = (text::of("client-disable"), text::of("client-disable-effect"));
+            let effect = match users {
+                Some(users) => text::of("client-disable-effect-users").with("users", users),
+                None => text::of("client-disable-effect"),
+            };
+            let texts = (text::of("client-disable"), effect);
             Some(change(ClientChange::Disable, texts, "disable", "disablements"))
         }
     };
