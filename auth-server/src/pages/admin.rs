@@ -57,6 +57,15 @@ impl InTerminal {
         }
     }
 
+    /// Returns the call that reads a page with this URL, for which there is no command. It sends the cookies
+    /// of a session, because an access token opens no page.
+    fn page(url: &str) -> Self {
+        Self {
+            command: None,
+            call: format!("curl -b \"$jar\" {url}"),
+        }
+    }
+
     /// Returns the call with these arguments, for which there is no command.
     fn call(call: &str) -> Self {
         Self {

@@ -44,11 +44,18 @@ pub(crate) async fn show(
         true => None,
         false => Some(preview(&app, &query, &context).await?),
     };
+    let parameters = [
+        ("client_id", query.client_id.as_str()),
+        ("email", query.email.as_str()),
+        ("scope", query.scope.as_str()),
+    ];
+    let path = paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &parameters);
     Ok(pages::token_preview(&TokenPreviewPage {
         client_id: &query.client_id,
         email: &query.email,
         scope: &query.scope,
         preview: preview.as_ref(),
+        url: &app.policy.url(&path),
     }))
 }
 

@@ -1,5 +1,6 @@
 //! The page of the claims that an app would get for a user.
 
+use super::{InTerminal, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
@@ -13,6 +14,8 @@ pub(crate) struct TokenPreviewPage<'a> {
     pub(crate) email: &'a str,
     pub(crate) scope: &'a str,
     pub(crate) preview: Option<&'a Result<TokenPreview, Text<'static>>>,
+    /// The URL of the page with these fields.
+    pub(crate) url: &'a str,
 }
 
 #[derive(Template)]
@@ -26,6 +29,7 @@ struct TokenPreviewTemplate<'a> {
     /// Whether the tokens are those of a user and not of a service.
     has_user: bool,
     path: &'static str,
+    in_terminal: InTerminal,
 }
 
 /// Renders the page.
@@ -46,6 +50,7 @@ pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
         preview,
         has_user: preview.is_some_and(|preview| preview.has_user),
         path: paths::ADMIN_TOKEN_PREVIEW,
+        in_terminal: InTerminal::page(&quoted(page.url)),
     };
     render_in_tab("clients", &text::of("token-preview").plain(), &template)
 }
