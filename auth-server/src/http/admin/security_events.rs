@@ -40,10 +40,10 @@ pub(crate) async fn list(
 
 /// Group the refusals
 ///
-/// Returns the failed events by kind and cause, which are their `name` and `detail`: for each group the newest
-/// event, whose `count` is that of the group, the largest group first. Without `since`, those of a day. The
-/// newest 1,000 entries are grouped, and the 50 largest groups are returned. `outcome` has no effect. Unknown
-/// and invalid query parameters are ignored.
+/// Returns the failed events by kind and cause, which are their `name` and `detail`: for each group the
+/// newest event, whose `count` is that of the group, the largest group first. Without `since`, those of a
+/// day. The newest 1,000 entries are grouped, and the 50 largest groups are returned. `outcome` has no
+/// effect. Unknown and invalid query parameters are ignored.
 #[utoipa::path(
     get, path = paths::ADMIN_REFUSALS, operation_id = "groupRefusals", tag = "Administration", params(Filter),
     security(("session" = []), ("oauth2" = ["admin"])),

@@ -57,7 +57,8 @@ impl Selection {
 }
 
 impl<'a> EventRow<'a> {
-    /// Describes an event, which stands for a group if refusals are grouped that fulfil the condition `groups`.
+    /// Describes an event, which stands for a group if refusals are grouped: those that fulfil the condition
+    /// `groups`.
     pub(super) fn new(event: &'a SecurityEvent, groups: Option<&Filter>) -> Self {
         let of_kind = groups.map(|refusals| Filter {
             name: Some(event.name.clone()),
