@@ -53,6 +53,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("GET", "/admin/registration-tokens"),
     ("DELETE", "/admin/registration-tokens/*"),
     ("GET", "/admin/events"),
+    ("GET", "/admin/events/refusals"),
 ];
 
 /// Returns whether a request is served while the clock differs. `OPTIONS` is, because its response depends on
