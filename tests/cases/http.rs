@@ -10,6 +10,7 @@ mod openapi;
 mod openapi_tools;
 mod problem_details;
 mod rate_limits;
+mod reference;
 mod response_heads;
 mod shares;
 mod unread_bodies;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 /// Paths of browser pages, including everything below them, that no document describes.
-pub const UNDOCUMENTED: [&str; 5] = ["/", "/demo", "/assets", "/docs", "/_design"];
+pub const UNDOCUMENTED: [&str; 6] = ["/", "/demo", "/assets", "/docs", "/llms.txt", "/_design"];
 
 /// The merged documents and a cache of validators.
 pub struct Contract {

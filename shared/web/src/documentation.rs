@@ -1,8 +1,10 @@
-//! The published OpenAPI document: what `routes!` collected, with the parts that all operations share, and
-//! its page.
+//! The published OpenAPI document: what `routes!` collected, with the parts that all operations share. The
+//! reference is the same document for people.
 
 mod common_responses;
 mod document;
+mod pages;
 mod publish;
+mod reference;
 
 pub use publish::publish;

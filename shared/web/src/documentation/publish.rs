@@ -1,11 +1,13 @@
-//! `/openapi.json`, and `/docs` with Swagger UI, whose files are part of the binary.
+//! `/openapi.json`, the reference under `/docs`, and Swagger UI, whose files are part of the binary.
 
 use super::document;
+use super::pages::{self, CACHING};
+use super::reference::Reference;
 use crate::{Cors, Error, cors, openapi, rate_limits};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::header;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
@@ -20,11 +22,10 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Allows scripts, styles and requests of this origin only. The style sheet of Swagger UI contains images as
-/// `data:` URLs.
+/// Allows Swagger UI scripts, styles and requests of this origin only. Its style sheet contains images as `data:`
+/// URLs.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const CACHING: &str = "public, max-age=300";
 
 /// The document of a program. It is built at the first request, because building it takes a third of the
 /// processor time of a start, and few replicas are asked for it.
@@ -33,6 +34,8 @@ struct LazyDocument {
     collected: OpenApi,
     urls: Urls,
     published: OnceCell<Published>,
+    /// The same for people. It is read from the serialized document at the first request of a page.
+    reference: OnceCell<Reference>,
 }
 
 /// The serialized document.
@@ -41,8 +44,8 @@ struct Published {
     etag: String,
 }
 
-/// Converts the routes of a program into a router, and adds `/openapi.json` and `/docs`, which serve the
-/// document of all routes. `urls` are those in the document, and `limiter` limits the requests to the added
+/// Converts the routes of a program into a router, and adds `/openapi.json`, `/docs` and `/llms.txt`, which serve
+/// the document of all routes. `urls` are those in the document, and `limiter` limits the requests to the added
 /// routes per client address.
 pub fn publish(routes: OpenApiRouter, urls: &Urls, limiter: RateLimiter) -> Router {
     let added = OpenApiRouter::new()
@@ -57,6 +60,7 @@ pub fn publish(routes: OpenApiRouter, urls: &Urls, limiter: RateLimiter) -> Rout
         collected,
         urls: urls.clone(),
         published: OnceCell::new(),
+        reference: OnceCell::new(),
     };
     let added = added.with_state(Arc::new(document));
     // The given routes are merged last, because axum keeps the fallback of the merged router.
@@ -76,6 +80,18 @@ impl LazyDocument {
         self.published.get_or_try_init(build).await
     }
 
+    /// Returns the reference, which the first call reads as [`published`](Self::published) builds the document.
+    async fn reference(self: &Arc<Self>) -> Result<&Reference, Error> {
+        let json = &self.published().await?.json;
+        let read = || async {
+            let (json, base) = (json.clone(), origin_of(&self.urls.base));
+            let read = tokio::task::spawn_blocking(move || Reference::read(&json, base)).await;
+            let read = read.map_err(|panic| Error::internal(&panic))?;
+            read.map_err(|error| Error::internal(&error))
+        };
+        self.reference.get_or_try_init(read).await
+    }
+
     fn build(&self) -> Result<Published, serde_json::Error> {
         let json = serde_json::to_string(&document::complete(self.collected.clone(), &self.urls))?;
         let etag = format!("\"{}\"", secret::encode(&secret::hash(&json)));
@@ -92,8 +108,9 @@ impl LazyDocument {
 )]
 fn docs_routes() -> Router<Arc<LazyDocument>> {
     Router::new()
-        .route("/docs", get(docs_page))
-        .route("/docs/{file}", get(docs_asset))
+        .route("/docs", get(general_page))
+        .route("/docs/{file}", get(page_or_asset))
+        .route("/llms.txt", get(overview))
 }
 
 /// Get this document
@@ -115,27 +132,52 @@ async fn read_document(State(document): State<Arc<LazyDocument>>) -> Result<Resp
 }
 
 /// `GET /docs`.
-async fn docs_page() -> Response {
-    let html = include_bytes!("../../assets/docs.html");
-    file_response("text/html; charset=utf-8", Cow::Borrowed(html))
+async fn general_page(
+    State(document): State<Arc<LazyDocument>>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
+    pages::general_page(document.reference().await?, query.as_deref())
 }
 
-/// `GET /docs/{file}`: the scripts and the style sheet of the page.
-async fn docs_asset(file: Result<Path<String>, PathRejection>) -> Response {
+/// `GET /llms.txt`.
+async fn overview(State(document): State<Arc<LazyDocument>>) -> Result<Response, Error> {
+    pages::overview(document.reference().await?)
+}
+
+/// `GET /docs/{file}`: a section as a page or in Markdown, Swagger UI, or a file of these pages.
+async fn page_or_asset(
+    State(document): State<Arc<LazyDocument>>,
+    file: Result<Path<String>, PathRejection>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Error> {
     let Ok(Path(file)) = file else {
-        return Error::not_found().into_response();
+        return Err(Error::not_found());
     };
-    if file == "start.js" {
-        let script = include_bytes!("../../assets/docs.js");
-        return file_response("text/javascript; charset=utf-8", Cow::Borrowed(script));
+    match asset(&file) {
+        Some(response) => Ok(response),
+        None => pages::section(document.reference().await?, &file, query.as_deref()),
     }
-    let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
-    match utoipa_swagger_ui::serve(&file, config) {
-        Ok(Some(found)) if ["swagger-ui.css", "swagger-ui-bundle.js"].contains(&file.as_str()) => {
-            file_response(&found.content_type, found.bytes)
+}
+
+fn asset(file: &str) -> Option<Response> {
+    let (content_type, text) = match file {
+        "reference.css" => (
+            "text/css; charset=utf-8",
+            include_str!("../../assets/reference.css"),
+        ),
+        "try" => ("text/html; charset=utf-8", include_str!("../../assets/try.html")),
+        "try.js" => (
+            "text/javascript; charset=utf-8",
+            include_str!("../../assets/try.js"),
+        ),
+        "swagger-ui.css" | "swagger-ui-bundle.js" => {
+            let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
+            let found = utoipa_swagger_ui::serve(file, config).ok()??;
+            return Some(file_response(&found.content_type, found.bytes));
         }
-        _ => Error::not_found().into_response(),
-    }
+        _ => return None,
+    };
+    Some(file_response(content_type, Cow::Borrowed(text.as_bytes())))
 }
 
 fn file_response(content_type: &str, bytes: Cow<'static, [u8]>) -> Response {
