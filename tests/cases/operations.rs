@@ -5,6 +5,7 @@ mod allocations;
 mod clocks;
 mod database_failures;
 mod documentation;
+mod healthcheck;
 mod imports;
 mod list_plans;
 mod pruning;

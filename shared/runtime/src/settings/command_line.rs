@@ -2,9 +2,11 @@
 
 mod config;
 mod file;
+mod healthcheck;
 
 pub use file::SETTINGS_OF_ONE_SERVICE;
 
+use super::network::NetworkSettings;
 use clap::error::{ContextKind, ContextValue};
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Subcommand as _};
 use config::{CommonCommand, ConfigCommand};
@@ -21,8 +23,8 @@ pub const EX_USAGE: u8 = 64;
 /// must not run, because of an error, `--help` or `--version`, prints the message and returns the exit code
 /// as the error: 64 after an error, otherwise 0.
 ///
-/// Also runs the commands `config`, which every program has, and returns their exit code as the error. `check`
-/// fails with the setting for which the server would not start.
+/// Also runs the commands that every program has, and returns their exit code as the error. `check` fails
+/// with the setting for which the server would not start.
 pub fn parse<T: CommandFactory + FromArgMatches>(
     args: impl IntoIterator<Item = OsString>,
     check: fn(&T) -> Result<(), InvalidSetting>,
@@ -32,20 +34,27 @@ pub fn parse<T: CommandFactory + FromArgMatches>(
     let (mut matches, in_file) = find_values(&command, &args)?;
     // The error means that no command is given, or one of the program's own.
     let common = CommonCommand::from_arg_matches(&matches).ok();
-    if let Some(CommonCommand::Config(ConfigCommand::Show { json })) = common {
-        return match config::show(&command, &matches, &in_file, json) {
-            Ok(()) => Err(0),
-            Err(error) => {
-                report_error(&error.to_string());
-                Err(1)
-            }
-        };
-    }
-    let parsed = T::from_arg_matches_mut(&mut matches).map_err(|error| report(&error))?;
-    match common {
-        None => Ok(parsed),
-        Some(_) => Err(check(&parsed).map_or_else(|invalid| refuse(&invalid), |()| 0)),
-    }
+    let mut parsed = || T::from_arg_matches_mut(&mut matches).map_err(|error| report(&error));
+    let result = match common {
+        None => return parsed(),
+        Some(CommonCommand::Config(ConfigCommand::Check)) => {
+            return Err(check(&parsed()?).map_or_else(|invalid| refuse(&invalid), |()| 0));
+        }
+        Some(CommonCommand::Config(ConfigCommand::Show { json })) => {
+            config::show(&command, &matches, &in_file, json).map_err(|error| error.to_string())
+        }
+        Some(CommonCommand::Healthcheck { ready }) => {
+            let network = NetworkSettings::from_arg_matches(&matches).map_err(|error| report(&error))?;
+            healthcheck::run(network.listen, ready)
+        }
+    };
+    Err(match result {
+        Ok(()) => 0,
+        Err(error) => {
+            report_error(&error);
+            1
+        }
+    })
 }
 
 /// Returns the values of the command line and of the environment, and below them those of the settings file,

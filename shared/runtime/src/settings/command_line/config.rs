@@ -1,4 +1,4 @@
-//! The commands `config check` and `config show`.
+//! The commands of every program, and of these `config show`.
 
 use super::file::Entry;
 use clap::parser::ValueSource;
@@ -13,6 +13,12 @@ pub(super) enum CommonCommand {
     /// Check or show the settings.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Ask the running server at LISTEN whether it is live. Exits within two seconds, with 0 if it is.
+    Healthcheck {
+        /// Ask whether it is ready, that is, whether what it depends on is available too.
+        #[arg(long)]
+        ready: bool,
+    },
 }
 
 /// The commands for settings.
