@@ -8,6 +8,7 @@ mod documentation;
 mod healthcheck;
 mod imports;
 mod list_plans;
+mod manual;
 mod pruning;
 mod redis;
 mod repeated_events;

@@ -3,6 +3,7 @@
 mod config;
 mod file;
 mod healthcheck;
+mod manual;
 
 pub use file::SETTINGS_OF_ONE_SERVICE;
 
@@ -14,6 +15,7 @@ use file::Entry;
 use foundation::settings::InvalidSetting;
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 
 /// The exit code for an invalid command line or setting (`EX_USAGE` of sysexits.h).
@@ -41,17 +43,19 @@ pub fn parse<T: CommandFactory + FromArgMatches>(
             return Err(check(&parsed()?).map_or_else(|invalid| refuse(&invalid), |()| 0));
         }
         Some(CommonCommand::Config(ConfigCommand::Show { json })) => {
-            config::show(&command, &matches, &in_file, json).map_err(|error| error.to_string())
+            config::show(&command, &matches, &in_file, json)
         }
         Some(CommonCommand::Healthcheck { ready }) => {
             let network = NetworkSettings::from_arg_matches(&matches).map_err(|error| report(&error))?;
-            healthcheck::run(network.listen, ready)
+            healthcheck::run(network.listen, ready).map_err(io::Error::other)
         }
+        Some(CommonCommand::Completions { shell }) => manual::print_completions(shell, &command),
+        Some(CommonCommand::Manpage) => manual::print_man_page(&command),
     };
     Err(match result {
         Ok(()) => 0,
         Err(error) => {
-            report_error(&error);
+            report_error(&error.to_string());
             1
         }
     })

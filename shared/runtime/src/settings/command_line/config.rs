@@ -3,6 +3,7 @@
 use super::file::Entry;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, Subcommand};
+use clap_complete::aot::Shell;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -19,6 +20,13 @@ pub(super) enum CommonCommand {
         #[arg(long)]
         ready: bool,
     },
+    /// Print the script with which a shell completes commands and settings.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the man page.
+    Manpage,
 }
 
 /// The commands for settings.
