@@ -3,7 +3,7 @@
 use api_server::Api;
 use clap::Parser;
 use foundation::settings::InvalidSetting;
-use runtime::settings::{self, CommonSettings};
+use runtime::settings::{self, CommonSettings, SettingsSource};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ struct Args {
 
 fn main() -> ExitCode {
     match settings::parse(std::env::args_os(), check) {
-        Ok(args) => startup::run(run(args)),
+        Ok((args, source)) => startup::run(run(args, source)),
         Err(code) => ExitCode::from(code),
     }
 }
@@ -33,10 +33,10 @@ fn check(args: &Args) -> Result<(), InvalidSetting> {
     args.common.account_key.required().map(drop)
 }
 
-async fn run(args: Args) -> Result<(), Error> {
+async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
     check(&args)?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let api = Api::open(&runtime, &args.api, None);
     let health = api.add_health_checks(runtime.health());
-    runtime.serve(api.routes(), health).await
+    runtime.serve(api.routes(), health, source).await
 }

@@ -163,7 +163,7 @@ mod tests {
         let route = get(|prefix: Prefix| async move { [(header::LOCATION, prefix.path("/thing"))] });
         let policy = Policy {
             base_url: "http://localhost".parse().unwrap(),
-            allowed_origins: Vec::new(),
+            allowed_origins: Default::default(),
             trusted_proxies: TrustedProxies::new(Vec::new(), false),
         };
         #[allow(clippy::disallowed_methods, reason = "a route of this test alone")]

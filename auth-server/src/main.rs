@@ -4,7 +4,7 @@ use auth_server::{Issuer, cli, settings};
 use clap::Parser;
 use foundation::settings::InvalidSetting;
 use issuer::keys::MasterKeys;
-use runtime::settings::CommonSettings;
+use runtime::settings::{CommonSettings, SettingsSource};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ struct Args {
 
 fn main() -> ExitCode {
     match runtime::settings::parse(std::env::args_os(), |args| checked(args).map(drop)) {
-        Ok(args) => startup::run(run(args)),
+        Ok((args, source)) => startup::run(run(args, source)),
         Err(code) => ExitCode::from(code),
     }
 }
@@ -44,7 +44,7 @@ fn master_keys(args: &Args) -> Result<MasterKeys, InvalidSetting> {
     args.issuer.master_key.with_previous(current)
 }
 
-async fn run(mut args: Args) -> Result<(), Error> {
+async fn run(mut args: Args, source: SettingsSource) -> Result<(), Error> {
     if let Some(command) = args.command.take() {
         args.issuer.check(&args.common)?;
         let keys = cli::SealingKeys {
@@ -59,5 +59,5 @@ async fn run(mut args: Args) -> Result<(), Error> {
     let health = issuer.add_health_checks(runtime.health());
     let (policy, cors) = (Arc::clone(&runtime.policy), runtime.cors.clone());
     let csrf = csrf_route(policy, cors, runtime.rate_limiter.clone());
-    runtime.serve(issuer.routes().merge(csrf), health).await
+    runtime.serve(issuer.routes().merge(csrf), health, source).await
 }

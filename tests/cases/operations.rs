@@ -11,6 +11,7 @@ mod list_plans;
 mod manual;
 mod pruning;
 mod redis;
+mod reload;
 mod repeated_events;
 mod rolling_restarts;
 pub(crate) mod round_trips;

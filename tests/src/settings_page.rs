@@ -53,6 +53,16 @@ latchkey config show --config /etc/latchkey.toml
 name, writes nothing and connects to nothing, so it does not notice a port in use, a directory that cannot be written or a database that does
 not answer. `config show` prints each setting, its value and the origin of the value: a flag, the environment, a line of the file, or the
 default. Secrets are redacted, and so are URLs that may contain a password.
+
+## Changes without a restart
+
+A server that was started with a settings file reads it again at SIGHUP. It takes over `trusted-proxies`, `allowed-origins`,
+`rate-limit-reads`, `rate-limit-writes`, `rate-limit-address`, `rate-limit-client` and `log-level` for all further requests and log lines, and
+logs the names of those that changed. A warning names the changed settings that take effect at the next start, until this has happened.
+
+Flags and variables keep the values of the start, and precede the file. If `config check` would fail, all settings stay as they were, and an
+error in the log names the line. The content of files that settings name, such as those of secrets, is not compared: restart the
+server after you replace one. Without a settings file, SIGHUP ends the server at once.
 "#;
 
 /// The Markdown text of the page: a table of flags, variables, defaults and meanings for every program, the

@@ -293,6 +293,13 @@ impl World {
         self.signal(port, "-CONT");
     }
 
+    /// Sends SIGHUP to all processes.
+    pub fn hang_up(&self) {
+        for process in &self.deployment.processes {
+            self.signal(process.port, "-HUP");
+        }
+    }
+
     fn signal(&self, port: u16, signal: &str) {
         let at_port = |process: &&Process| process.port == port;
         let process = self.deployment.processes.iter().find(at_port).unwrap();

@@ -8,7 +8,7 @@ use auth_server::{Issuer, cli};
 use clap::Parser;
 use first_start::{ACCOUNT_KEY, InitialPassword, MASTER_KEY, find_key, load_key, load_or_generate_key};
 use foundation::settings::{InvalidSetting, create_data_dir};
-use runtime::settings::{self, CommonSettings};
+use runtime::settings::{self, CommonSettings, SettingsSource};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
 
@@ -29,7 +29,7 @@ struct Args {
 /// Runs the program with the arguments of this process. Returns its exit code.
 pub fn main() -> ExitCode {
     match settings::parse(std::env::args_os(), check) {
-        Ok(args) => startup::run(run(args)),
+        Ok((args, source)) => startup::run(run(args, source)),
         Err(code) => ExitCode::from(code),
     }
 }
@@ -44,7 +44,7 @@ fn check(args: &Args) -> Result<(), InvalidSetting> {
     find_key(args.common.account_key.read()?, ACCOUNT_KEY, data_dir).map(drop)
 }
 
-async fn run(args: Args) -> Result<(), Error> {
+async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
     match args.command {
         Some(_) => args.issuer.check(&args.common)?,
         None => check(&args)?,
@@ -81,5 +81,5 @@ async fn run(args: Args) -> Result<(), Error> {
     let demo = demo::routes(&runtime, bootstrapped.has_demo_app, place, issuer.brand());
     let routes = issuer.routes().merge(api.routes()).merge(demo.into());
     banner::print(&runtime.urls, !is_production, &bootstrapped)?;
-    runtime.serve(routes, health).await
+    runtime.serve(routes, health, source).await
 }

@@ -4,6 +4,7 @@ mod head_timer;
 mod lingering_close;
 pub mod metrics;
 mod paced_stream;
+mod reload;
 pub mod server;
 pub mod settings;
 pub mod startup;

@@ -8,7 +8,9 @@ mod command_line;
 mod network;
 mod values;
 
-pub use command_line::{EX_USAGE, SETTINGS_OF_ONE_SERVICE, parse, report_error};
+pub use command_line::{
+    EX_USAGE, RELOADED_SETTINGS, SETTINGS_OF_ONE_SERVICE, SettingsSource, parse, report_error,
+};
 pub use network::NetworkSettings;
 
 use crate::metrics::MetricsSettings;

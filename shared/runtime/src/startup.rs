@@ -2,9 +2,10 @@
 //! [`Runtime::serve`] serves until a signal to stop, and [`run`] turns the result into an exit code.
 
 use crate::metrics::{Exporter, Metrics};
+use crate::reload::Reload;
 use crate::server::ConnectionLimits;
-use crate::settings::{CommonSettings, EX_USAGE, report_error};
-use crate::telemetry::LogGuard;
+use crate::settings::{CommonSettings, EX_USAGE, SettingsSource, report_error};
+use crate::telemetry::{LogFilter, LogGuard};
 use crate::threads::Threads;
 use crate::{server, telemetry};
 use audit::events::EventRecorder;
@@ -91,6 +92,7 @@ pub struct Runtime {
     exporter: Option<Exporter>,
     threads: Threads,
     connection_limits: ConnectionLimits,
+    log_filter: LogFilter,
     /// Dropped last, so that the last log lines are written.
     _log: LogGuard,
 }
@@ -109,7 +111,7 @@ impl Runtime {
     ) -> Result<Self, Error> {
         common.check()?;
         let metrics = common.metrics.metrics_listen.map(|_| Metrics::default());
-        let log = telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
+        let (log, log_filter) = telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
         let exporter = match common.metrics.metrics_listen.zip(metrics) {
             Some((address, metrics)) => Some(Exporter::bind(address, metrics).await.map_err(bind_error)?),
             None => None,
@@ -155,6 +157,8 @@ impl Runtime {
             db,
         };
         let policy = Arc::new(common.network.policy(&urls));
+        let proxies = policy.trusted_proxies.clone();
+        let connection_limits = common.network.connection_limits(proxies);
         let cors = Cors::KnownOrigins {
             policy: Arc::clone(&policy),
             origins: Origins::new(identity.db.clone()),
@@ -175,7 +179,8 @@ impl Runtime {
             redis,
             exporter,
             threads,
-            connection_limits: common.network.connection_limits(),
+            connection_limits,
+            log_filter,
             _log: log,
         })
     }
@@ -201,14 +206,24 @@ impl Runtime {
     }
 
     /// Starts the background tasks, prints the bound address to standard output and serves `routes` until
-    /// SIGINT or SIGTERM. Then closes the database. Fails if it cannot receive signals or if standard output
-    /// is closed.
-    pub fn serve(self, routes: OpenApiRouter, health: Health) -> LocalBoxFuture<'static, Result<(), Error>> {
+    /// SIGINT or SIGTERM. At SIGHUP it reads `settings` again. Then closes the database. Fails if it cannot
+    /// receive signals or if standard output is closed.
+    pub fn serve(
+        self,
+        routes: OpenApiRouter,
+        health: Health,
+        settings: SettingsSource,
+    ) -> LocalBoxFuture<'static, Result<(), Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.
-        Box::pin(self.serve_until_stopped(routes, health))
+        Box::pin(self.serve_until_stopped(routes, health, settings))
     }
 
-    async fn serve_until_stopped(self, routes: OpenApiRouter, health: Health) -> Result<(), Error> {
+    async fn serve_until_stopped(
+        self,
+        routes: OpenApiRouter,
+        health: Health,
+        settings: SettingsSource,
+    ) -> Result<(), Error> {
         tokio::spawn(self.clock.clone().follow());
         tokio::spawn(self.identity.revocations.clone().follow());
         tokio::spawn(self.notifications.clone().follow());
@@ -222,11 +237,19 @@ impl Runtime {
         if let Some(exporter) = self.exporter {
             tokio::spawn(exporter.serve());
         }
+        let reload = Reload {
+            source: settings,
+            log: self.log_filter,
+            rate_limiter: self.rate_limiter.clone(),
+            policy: Arc::clone(&self.policy),
+            urls: self.urls.clone(),
+        };
         let common = program::common_routes(&self.policy, self.cors, health.clone());
         let routes = documentation::publish(routes.merge(common), &self.urls, self.rate_limiter);
         let program = Program::new(routes, self.policy, self.clock.clone());
-        // A supervisor may send SIGTERM as soon as it has read the line.
+        // A supervisor may send signals as soon as it has read the line.
         let stop = server::stop_signal()?;
+        reload.start()?;
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
         let (threads, limits) = (&self.threads, self.connection_limits);

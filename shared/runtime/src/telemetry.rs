@@ -1,8 +1,10 @@
 //! Logging to standard error.
 
+mod filter;
 mod json;
 mod writer;
 
+pub(crate) use filter::LogFilter;
 pub use writer::LogGuard;
 
 use crate::metrics::Metrics;
@@ -69,10 +71,13 @@ impl LogSettings {
 }
 
 /// Starts logging, and counting of logged events if `metrics` are given. The filter of log lines does not
-/// affect the counts. The returned value writes the last lines when it is dropped. Fails if the filter is
-/// invalid or logging was already started.
-pub fn start(settings: &LogSettings, metrics: Option<Metrics>) -> Result<LogGuard, String> {
-    let filter = settings.filter()?;
+/// affect the counts. Returns a value that writes the last lines when it is dropped, and the filter. Fails if
+/// the filter is invalid or logging was already started.
+pub(crate) fn start(
+    settings: &LogSettings,
+    metrics: Option<Metrics>,
+) -> Result<(LogGuard, LogFilter), String> {
+    let filter = LogFilter::new(settings.filter()?);
     let json = match settings.log_format {
         LogFormat::Json => true,
         LogFormat::Text => false,
@@ -83,11 +88,11 @@ pub fn start(settings: &LogSettings, metrics: Option<Metrics>) -> Result<LogGuar
     let layer = tracing_subscriber::fmt::layer().with_writer(writer);
     let started = if json {
         let layer = layer.event_format(JsonLines).fmt_fields(JsonLines);
-        registry.with(layer.with_filter(filter)).try_init()
+        registry.with(layer.with_filter(filter.clone())).try_init()
     } else {
         let layer = layer.compact().with_ansi(std::io::stderr().is_terminal());
-        registry.with(layer.with_filter(filter)).try_init()
+        registry.with(layer.with_filter(filter.clone())).try_init()
     };
     started.map_err(|error| error.to_string())?;
-    Ok(guard)
+    Ok((guard, filter))
 }

@@ -3,6 +3,7 @@
 mod sharing;
 
 use crate::eviction;
+use arc_swap::ArcSwap;
 use foundation::clock::Timestamp;
 use foundation::network;
 use foundation::sync::lock;
@@ -63,7 +64,7 @@ pub struct Decision {
 #[derive(Clone, Debug)]
 pub struct RateLimiter {
     /// `None` if requests are not limited.
-    quotas: Option<Quotas>,
+    quotas: Option<Arc<ArcSwap<Quotas>>>,
     counts: Arc<Mutex<HashMap<String, Count>>>,
 }
 
@@ -81,9 +82,21 @@ impl RateLimiter {
     /// Creates a rate limiter with these quotas; `None` limits nothing.
     pub fn new(quotas: Option<Quotas>) -> Self {
         Self {
-            quotas,
+            quotas: quotas.map(ArcSwap::from_pointee).map(Arc::new),
             counts: Arc::default(),
         }
+    }
+
+    /// Replaces the quotas of all clones, if requests are limited. The counts stay.
+    pub fn replace_quotas(&self, quotas: Quotas) {
+        if let Some(current) = &self.quotas {
+            current.store(Arc::new(quotas));
+        }
+    }
+
+    /// Returns the quotas; `None` if requests are not limited.
+    fn quotas(&self) -> Option<Quotas> {
+        self.quotas.as_ref().map(|quotas| **quotas.load())
     }
 
     /// Returns whether requests are limited.
@@ -95,7 +108,7 @@ impl RateLimiter {
     pub fn by_address(&self, address: IpAddr, now: Timestamp) -> Option<Decision> {
         let limit = Limit {
             name: ADDRESS,
-            quota: self.quotas?.address,
+            quota: self.quotas()?.address,
         };
         Some(self.count_request(&network::of_address(address), limit, now))
     }
@@ -103,7 +116,7 @@ impl RateLimiter {
     /// Counts a request of an authenticated principal, as a read or a write. Returns `None` if requests are
     /// not limited.
     pub fn by_principal(&self, principal: &str, is_read: bool, now: Timestamp) -> Option<Decision> {
-        let quotas = self.quotas?;
+        let quotas = self.quotas()?;
         let (name, quota) = match is_read {
             true => ("reads", quotas.reads),
             false => ("writes", quotas.writes),
@@ -116,7 +129,7 @@ impl RateLimiter {
     pub fn by_client(&self, client_id: &str, now: Timestamp) -> Option<Decision> {
         let limit = Limit {
             name: "client",
-            quota: self.quotas?.client,
+            quota: self.quotas()?.client,
         };
         Some(self.count_request(client_id, limit, now))
     }

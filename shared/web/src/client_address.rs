@@ -1,16 +1,17 @@
 //! The client's address, which trusted proxies forward in `X-Forwarded-For` or `Forwarded` (RFC 7239).
 
 use crate::headers::split_unquoted;
+use arc_swap::ArcSwap;
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Once};
 
-/// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Clones share the warning
-/// about other proxies.
+/// The networks of proxies whose `X-Forwarded-For` or `Forwarded` header is trusted. Clones share them and
+/// the warning about other proxies.
 #[derive(Clone, Debug)]
 pub struct TrustedProxies {
-    networks: Vec<IpNet>,
+    networks: Arc<ArcSwap<Vec<IpNet>>>,
     /// Logs the warning once per process; `None` if there is none.
     warning: Option<Arc<Once>>,
 }
@@ -20,9 +21,14 @@ impl TrustedProxies {
     /// an address causes a warning in the log.
     pub fn new(networks: Vec<IpNet>, warns: bool) -> Self {
         Self {
-            networks,
+            networks: Arc::new(ArcSwap::from_pointee(networks)),
             warning: warns.then(|| Arc::new(Once::new())),
         }
+    }
+
+    /// Replaces the networks of all clones by those of `other`.
+    pub(crate) fn replace(&self, other: &Self) {
+        self.networks.store(other.networks.load_full());
     }
 
     /// Returns the address of the client: the first address that is not in a trusted network, beginning with
@@ -48,7 +54,8 @@ impl TrustedProxies {
     /// Returns whether this is the address of a trusted proxy.
     pub fn trusts(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
-        self.networks.iter().any(|network| network.contains(&address))
+        let networks = self.networks.load();
+        networks.iter().any(|network| network.contains(&address))
     }
 
     /// Logs the warning if this untrusted peer forwards an address, as a proxy does that TRUSTED_PROXIES

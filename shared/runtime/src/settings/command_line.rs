@@ -4,8 +4,10 @@ mod config;
 mod file;
 mod healthcheck;
 mod manual;
+mod source;
 
 pub use file::SETTINGS_OF_ONE_SERVICE;
+pub use source::{RELOADED_SETTINGS, SettingsSource};
 
 use super::network::NetworkSettings;
 use clap::error::{ContextKind, ContextValue};
@@ -21,32 +23,41 @@ use std::path::PathBuf;
 /// The exit code for an invalid command line or setting (`EX_USAGE` of sysexits.h).
 pub const EX_USAGE: u8 = 64;
 
-/// Parses a program's command line, its environment, and the settings file that they name. If the program
-/// must not run, because of an error, `--help` or `--version`, prints the message and returns the exit code
-/// as the error: 64 after an error, otherwise 0.
+/// The reason why a program does not run.
+enum Refusal {
+    /// An error of the command line, or the output of `--help` or `--version`.
+    CommandLine(clap::Error),
+    Setting(InvalidSetting),
+}
+
+/// Parses a program's command line, its environment, and the settings file that they name. Returns also what
+/// reads them again. If the program must not run, because of an error, `--help` or `--version`, prints the
+/// message and returns the exit code as the error: 64 after an error, otherwise 0.
 ///
 /// Also runs the commands that every program has, and returns their exit code as the error. `check` fails
 /// with the setting for which the server would not start.
-pub fn parse<T: CommandFactory + FromArgMatches>(
+pub fn parse<T: CommandFactory + FromArgMatches + 'static>(
     args: impl IntoIterator<Item = OsString>,
     check: fn(&T) -> Result<(), InvalidSetting>,
-) -> Result<T, u8> {
+) -> Result<(T, SettingsSource), u8> {
     let args: Vec<OsString> = args.into_iter().collect();
     let command = CommonCommand::augment_subcommands(T::command());
-    let (mut matches, in_file) = find_values(&command, &args)?;
+    let (matches, in_file) = find_values(&command, &args).map_err(|refusal| refusal.report())?;
     // The error means that no command is given, or one of the program's own.
     let common = CommonCommand::from_arg_matches(&matches).ok();
-    let mut parsed = || T::from_arg_matches_mut(&mut matches).map_err(|error| report(&error));
+    let parsed = || parse_values::<T>(&matches).map_err(|refusal| refusal.report());
     let result = match common {
-        None => return parsed(),
+        None => return Ok((parsed()?, SettingsSource::new(command, args, matches, check))),
         Some(CommonCommand::Config(ConfigCommand::Check)) => {
-            return Err(check(&parsed()?).map_or_else(|invalid| refuse(&invalid), |()| 0));
+            let checked = check(&parsed()?).map_err(Refusal::Setting);
+            return Err(checked.map_or_else(|refusal| refusal.report(), |()| 0));
         }
         Some(CommonCommand::Config(ConfigCommand::Show { json })) => {
             config::show(&command, &matches, &in_file, json)
         }
         Some(CommonCommand::Healthcheck { ready }) => {
-            let network = NetworkSettings::from_arg_matches(&matches).map_err(|error| report(&error))?;
+            let network = parse_values::<NetworkSettings>(&matches);
+            let network = network.map_err(|refusal| refusal.report())?;
             healthcheck::run(network.listen, ready).map_err(io::Error::other)
         }
         Some(CommonCommand::Completions { shell }) => manual::print_completions(shell, &command),
@@ -63,13 +74,16 @@ pub fn parse<T: CommandFactory + FromArgMatches>(
 
 /// Returns the values of the command line and of the environment, and below them those of the settings file,
 /// with the entries of the file.
-fn find_values(command: &Command, args: &[OsString]) -> Result<(ArgMatches, HashMap<String, Entry>), u8> {
+fn find_values(
+    command: &Command,
+    args: &[OsString],
+) -> Result<(ArgMatches, HashMap<String, Entry>), Refusal> {
     let given = command.clone().try_get_matches_from(args);
-    let given = given.map_err(|error| report(&error))?;
+    let given = given.map_err(Refusal::CommandLine)?;
     let Some(path) = given.get_one::<PathBuf>("config") else {
         return Ok((given, HashMap::new()));
     };
-    let in_file = file::read(path, command).map_err(|invalid| refuse(&invalid))?;
+    let in_file = file::read(path, command).map_err(Refusal::Setting)?;
     // As defaults they are below flags and variables.
     let command = command.clone().mut_args(|arg| {
         let entry = arg.get_long().and_then(|name| in_file.get(name));
@@ -79,23 +93,35 @@ fn find_values(command: &Command, args: &[OsString]) -> Result<(ArgMatches, Hash
         }
     });
     let values = command.try_get_matches_from(args);
-    Ok((values.map_err(|error| report(&error))?, in_file))
+    Ok((values.map_err(Refusal::CommandLine)?, in_file))
 }
 
-/// Prints an invalid setting. Returns the exit code.
-fn refuse(invalid: &InvalidSetting) -> u8 {
-    report_error(&invalid.to_string());
-    EX_USAGE
+fn parse_values<T: FromArgMatches>(values: &ArgMatches) -> Result<T, Refusal> {
+    T::from_arg_matches(values).map_err(Refusal::CommandLine)
 }
 
-/// Prints the output of `--help` or `--version`, or an error. Returns the exit code.
-fn report(error: &clap::Error) -> u8 {
-    if !error.use_stderr() {
-        let _ = error.print();
-        return 0;
+impl Refusal {
+    /// Prints the error or the output. Returns the exit code.
+    fn report(&self) -> u8 {
+        match self {
+            Self::CommandLine(output) if !output.use_stderr() => {
+                let _ = output.print();
+                0
+            }
+            error => {
+                report_error(&error.message());
+                EX_USAGE
+            }
+        }
     }
-    report_error(&message(error));
-    EX_USAGE
+
+    /// Describes the error on one line.
+    fn message(&self) -> String {
+        match self {
+            Self::CommandLine(error) => message(error),
+            Self::Setting(invalid) => invalid.to_string(),
+        }
+    }
 }
 
 /// Describes an error of the command line on one line.

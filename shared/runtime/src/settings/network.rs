@@ -2,6 +2,7 @@
 
 use super::values::{parse_network, parse_page_origin};
 use crate::server::ConnectionLimits;
+use arc_swap::ArcSwap;
 use clap::Args;
 use foundation::duration::parse_duration;
 use foundation::settings::InvalidSetting;
@@ -109,15 +110,16 @@ impl NetworkSettings {
         !self.listen.ip().is_loopback() || is_https(&self.base_url) || is_https(&self.issuer)
     }
 
-    /// Returns the limits on connections and on what their clients may hold.
-    pub fn connection_limits(&self) -> ConnectionLimits {
+    /// Returns the limits on connections and on what their clients may hold. `proxies` are those that are
+    /// trusted.
+    pub fn connection_limits(&self, proxies: TrustedProxies) -> ConnectionLimits {
         const MIB: u64 = 1024 * 1024;
         ConnectionLimits {
             connections: self.max_connections,
             idle: self.keep_alive,
             request_memory: self.request_memory * MIB,
             response_memory: self.response_memory * MIB,
-            proxies: TrustedProxies::new(self.trusted_proxies.clone(), false),
+            proxies,
         }
     }
 
@@ -143,7 +145,7 @@ impl NetworkSettings {
         allowed_origins.extend([origin_of(&urls.base), urls.issuer.clone()]);
         Policy {
             base_url: urls.base.clone(),
-            allowed_origins,
+            allowed_origins: ArcSwap::from_pointee(allowed_origins),
             trusted_proxies: TrustedProxies::new(self.trusted_proxies.clone(), self.is_production()),
         }
     }

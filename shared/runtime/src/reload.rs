@@ -1,0 +1,64 @@
+//! The settings that a running server takes over at SIGHUP.
+
+use crate::settings::SettingsSource;
+use crate::telemetry::LogFilter;
+use foundation::urls::Urls;
+use std::io;
+use std::sync::Arc;
+use storage::rate_limits::RateLimiter;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use web::Policy;
+
+/// The source of the settings, and the parts of the server that take over new ones.
+pub(crate) struct Reload {
+    pub(crate) source: SettingsSource,
+    pub(crate) log: LogFilter,
+    pub(crate) rate_limiter: RateLimiter,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) urls: Urls,
+}
+
+impl Reload {
+    /// Starts the task that reads the settings again at each SIGHUP. Without a settings file they never
+    /// change, so the signal still ends the process, as it should when a terminal is closed. Fails if the
+    /// signal cannot be received.
+    pub(crate) fn start(self) -> io::Result<()> {
+        if self.source.has_file() {
+            let signals = signal(SignalKind::hangup())?;
+            tokio::spawn(self.follow(signals));
+        }
+        Ok(())
+    }
+
+    async fn follow(mut self, mut signals: Signal) {
+        while signals.recv().await.is_some() {
+            if let Err(error) = self.take_over() {
+                tracing::error!(
+                    error,
+                    "the settings stay as they were: they could not be read again"
+                );
+            }
+        }
+    }
+
+    fn take_over(&mut self) -> Result<(), String> {
+        let reading = self.source.read()?;
+        let common = &reading.common;
+        self.log.replace(common.log.filter()?);
+        self.policy.trust_as(&common.network.policy(&self.urls));
+        if let Some(quotas) = common.rate_limits.quotas(common.network.is_production()) {
+            self.rate_limiter.replace_quotas(quotas);
+        }
+        tracing::info!(
+            settings = reading.changed.join(", "),
+            "the settings were read again"
+        );
+        if !reading.pending.is_empty() {
+            tracing::warn!(
+                settings = reading.pending.join(", "),
+                "these settings have changed and take effect at the next start"
+            );
+        }
+        Ok(())
+    }
+}
