@@ -19,6 +19,7 @@ mod schema;
 mod security_events;
 mod settings_file;
 mod startup;
+mod units;
 
 /// Every SQL statement of the programs, with its name.
 fn statements() -> Vec<(String, String)> {

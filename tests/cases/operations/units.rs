@@ -1,0 +1,141 @@
+//! The units for systemd in `deploy/systemd`.
+
+use clap::{Args as _, Command as Definitions};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tests::{SharedWorld, on_shapes, without_deployment};
+
+/// The largest exposure that `systemd-analyze security` may find, in tenths.
+const MAX_EXPOSURE: &str = "20";
+/// The units and their programs.
+const UNITS: [(&str, &str); 3] = [
+    ("latchkey.service", "latchkey"),
+    ("latchkey-auth.service", "auth-server"),
+    ("latchkey-api.service", "api-server"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn unit(name: &str) -> String {
+    std::fs::read_to_string(root().join("deploy/systemd").join(name)).unwrap()
+}
+
+/// The values of a key of a unit, in their order.
+fn values<'a>(unit: &'a str, key: &str) -> Vec<&'a str> {
+    let lines = unit.lines().filter_map(|line| line.split_once('='));
+    lines
+        .filter(|(name, _)| *name == key)
+        .map(|(_, value)| value)
+        .collect()
+}
+
+/// The units, with a program that every machine has in place of Latchkey's.
+fn analyze(arguments: &[&str]) -> Output {
+    let dir = tempfile::tempdir().unwrap();
+    let paths = UNITS.map(|(name, program)| {
+        let unit = unit(name).replace(&format!("/usr/local/bin/{program}"), "/bin/true");
+        let path = dir.path().join(name);
+        std::fs::write(&path, unit).unwrap();
+        path
+    });
+    let mut command = Command::new("systemd-analyze");
+    command.args(arguments).args(&paths).output().unwrap()
+}
+
+fn systemd_finds_no_error_in_the_units() {
+    let output = analyze(&["verify", "--man=no"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+fn the_sandbox_leaves_little_exposed() {
+    let threshold = format!("--threshold={MAX_EXPOSURE}");
+    let output = analyze(&["security", "--offline=true", "--no-pager", &threshold]);
+    let report = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{report}");
+    assert_eq!(
+        report.matches("Overall exposure level").count(),
+        UNITS.len(),
+        "{report}"
+    );
+    let sandboxes = UNITS.map(|(name, _)| unit(name).split_once("# The sandbox.").unwrap().1.to_owned());
+    assert!(sandboxes.iter().all(|sandbox| *sandbox == sandboxes[0]));
+}
+
+/// systemd kills a service that has not ended by then.
+fn a_stop_lasts_longer_than_the_drain() {
+    let server = std::fs::read_to_string(root().join("shared/runtime/src/server.rs")).unwrap();
+    let (_, drain) = server
+        .split_once("const DRAIN_TIMEOUT: Duration = Duration::from_secs(")
+        .unwrap();
+    let drain: u32 = drain.split_once(')').unwrap().0.parse().unwrap();
+    for (name, _) in UNITS {
+        let unit = unit(name);
+        let stop: u32 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();
+        // Then the server finishes its writes and closes the database.
+        assert!(stop >= drain + 5, "{name}: {stop}");
+    }
+}
+
+/// The services differ by user, and each gets the credentials of its own settings only.
+fn each_unit_sets_settings_of_its_program() {
+    let settings = Definitions::new("settings");
+    let common = runtime::settings::CommonSettings::augment_args(settings.clone());
+    let issuer = auth_server::settings::IssuerSettings::augment_args(common.clone());
+    for (name, program) in UNITS {
+        let unit = unit(name);
+        let defined = if program == "api-server" { &common } else { &issuer };
+        let defined: Vec<_> = defined.get_arguments().filter_map(|arg| arg.get_env()).collect();
+        let mut used = BTreeSet::new();
+        for setting in values(&unit, "Environment") {
+            let (variable, value) = setting.split_once('=').unwrap();
+            assert!(defined.iter().any(|name| *name == variable), "{name}: {variable}");
+            used.extend(value.strip_prefix("%d/"));
+        }
+        let loaded = values(&unit, "LoadCredential").into_iter();
+        let loaded: BTreeSet<&str> = loaded.map(|loaded| loaded.split_once(':').unwrap().0).collect();
+        assert_eq!(used, loaded, "{name}");
+        assert_eq!(values(&unit, "ExecStart"), [format!("/usr/local/bin/{program}")]);
+    }
+}
+
+/// The program would start with the environment of its unit, an example of a settings file and the
+/// credentials.
+async fn the_settings_of_the_units_are_valid(world: SharedWorld) {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let file = dir.join("latchkey.toml");
+    std::fs::write(&file, "base-url = \"https://id.example.org\"\n").unwrap();
+    let key = "A".repeat(43);
+    for (name, secret) in [
+        ("master-key", key.as_str()),
+        ("account-key", key.as_str()),
+        ("database-url", "postgres://issuer:change-me@localhost/latchkey"),
+        ("redis-url", "redis://localhost"),
+    ] {
+        std::fs::write(dir.join(name), secret).unwrap();
+    }
+    for (name, program) in UNITS {
+        let unit = unit(name);
+        let environment = values(&unit, "Environment").join(" ");
+        let environment = environment
+            .replace("%d/", &format!("{}/", dir.display()))
+            .replace("/etc/latchkey/latchkey.toml", file.to_str().unwrap())
+            .replace("/var/lib/", &format!("{}/", dir.display()));
+        let output = world.bash(&format!(
+            "env -i PATH=\"$PATH\" {environment} {program} config check"
+        ));
+        assert!(output.status.success(), "{name}: {output:?}");
+    }
+}
+
+on_shapes!(the_settings_of_the_units_are_valid: sqlite Sqlite);
+
+without_deployment!(
+    systemd_finds_no_error_in_the_units,
+    the_sandbox_leaves_little_exposed,
+    a_stop_lasts_longer_than_the_drain,
+    each_unit_sets_settings_of_its_program,
+);
