@@ -6,6 +6,7 @@ mod clocks;
 mod database_failures;
 mod documentation;
 mod healthcheck;
+mod image;
 mod imports;
 mod list_plans;
 mod manual;
