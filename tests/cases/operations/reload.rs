@@ -5,6 +5,7 @@ use runtime::settings::{CommonSettings, RELOADED_SETTINGS};
 use serde_json::Value;
 use std::path::Path;
 use tests::{PASSWORD, Shape, World, eventually, on_every_shape, without_deployment};
+use tokio::net::TcpStream;
 
 const ORIGIN: &str = "https://app.example.org";
 const AT_START: &str = "log-level = \"info,security=off\"\nrate-limit-reads = 100\n";
@@ -134,6 +135,18 @@ async fn a_broken_file_changes_nothing(shape: Shape) {
     world.expect_origin(ORIGIN).await;
 }
 
+/// As when the terminal of a server is closed.
+async fn without_a_file_the_signal_ends_the_server(world: World) {
+    let ports = [world.issuer_ports(), world.api_ports()].concat();
+    world.hang_up();
+    for port in ports {
+        eventually("the server still listens", async || {
+            TcpStream::connect(("127.0.0.1", port)).await.is_err()
+        })
+        .await;
+    }
+}
+
 fn each_reloaded_setting_exists_and_is_documented() {
     let command = CommonSettings::augment_args(Command::new("settings"));
     let defined: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
@@ -148,7 +161,8 @@ fn each_reloaded_setting_exists_and_is_documented() {
 
 on_every_shape!(
     a_server_takes_over_changed_settings,
-    a_broken_file_changes_nothing
+    a_broken_file_changes_nothing,
+    without_a_file_the_signal_ends_the_server,
 );
 
 without_deployment!(each_reloaded_setting_exists_and_is_documented);
