@@ -79,11 +79,15 @@ impl Origins {
         }
         let limit = time_limits::multiplied(READ_TIMEOUT);
         let read = tokio::time::timeout(limit, read(&self.0.db)).await;
-        let mut cache = lock(&self.0.cache);
-        match read {
-            Ok(Ok(parties)) => cache.parties = parties,
+        // Before the lock, for which every request with an origin waits.
+        match &read {
+            Ok(Ok(_)) => {}
             Ok(Err(error)) => tracing::warn!(%error, "client origins could not be read"),
             Err(_) => tracing::warn!("reading the client origins timed out"),
+        }
+        let mut cache = lock(&self.0.cache);
+        if let Ok(Ok(parties)) = read {
+            cache.parties = parties;
         }
         cache.read_at = Some(Instant::now());
     }
