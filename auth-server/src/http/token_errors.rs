@@ -32,8 +32,8 @@ pub(super) struct Body<'a> {
 /// The reason why the request of a client failed. The body of the response is written by [`complete`], which
 /// the router calls for all its routes.
 pub(crate) enum TokenFailure {
-    /// An error of the OAuth protocol. If the cookie of the request is useless, the `Set-Cookie` value removes
-    /// it.
+    /// An error of the OAuth protocol, and the `Set-Cookie` value that removes the cookie of the request if
+    /// that is useless.
     Token(TokenError, Option<HeaderValue>),
     /// The request relies on a cookie and may be forged, or the client is over its rate limit, or the body
     /// was not read.

@@ -1,5 +1,5 @@
-//! The columns of a client that are stored in another form. A malformed value, for example from a manual edit,
-//! becomes the value that permits least.
+//! The columns of a client that are stored in another form. A malformed value, for example from a manual
+//! edit, becomes the value that permits least.
 
 use super::{ClientOrigin, ClientType};
 use std::time::Duration;

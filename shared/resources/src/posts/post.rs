@@ -62,8 +62,7 @@ impl Post {
     }
 }
 
-/// Reads the columns by position. The derived implementation looks each one up by its name and allocates the
-/// text of the status, which makes ten more allocations for a page of posts.
+/// Reads the columns by position. The derived implementation looks each one up by its name.
 impl<'r, R: Row> FromRow<'r, R> for Post
 where
     usize: ColumnIndex<R>,
