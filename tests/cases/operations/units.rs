@@ -46,8 +46,9 @@ fn analyze(arguments: &[&str]) -> Output {
 }
 
 fn systemd_finds_no_error_in_the_units() {
-    let output = analyze(&["verify", "--man=no"]);
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    // Other units of the machine, which are read too, may have errors of their own.
+    let output = analyze(&["verify", "--man=no", "--recursive-errors=no"]);
+    assert!(output.status.success(), "{output:?}");
 }
 
 fn the_sandbox_leaves_little_exposed() {
