@@ -1,6 +1,6 @@
 //! The settings that a running server takes over at SIGHUP.
 
-use crate::settings::SettingsSource;
+use crate::settings::{CommonSettings, SettingsSource};
 use crate::telemetry::LogFilter;
 use foundation::urls::Urls;
 use std::io;
@@ -9,8 +9,17 @@ use storage::rate_limits::RateLimiter;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use web::Policy;
 
+/// Returns the receiver of SIGHUP if there is a settings file. Without one the settings never change, so the
+/// signal still ends the process, as it should when a terminal is closed. Fails if the signal cannot be
+/// received.
+pub(crate) fn hang_ups(common: &CommonSettings) -> io::Result<Option<Signal>> {
+    let hang_ups = common.config.as_ref().map(|_| signal(SignalKind::hangup()));
+    hang_ups.transpose()
+}
+
 /// The source of the settings, and the parts of the server that take over new ones.
 pub(crate) struct Reload {
+    pub(crate) hang_ups: Signal,
     pub(crate) source: SettingsSource,
     pub(crate) log: LogFilter,
     pub(crate) rate_limiter: RateLimiter,
@@ -19,19 +28,9 @@ pub(crate) struct Reload {
 }
 
 impl Reload {
-    /// Starts the task that reads the settings again at each SIGHUP. Without a settings file they never
-    /// change, so the signal still ends the process, as it should when a terminal is closed. Fails if the
-    /// signal cannot be received.
-    pub(crate) fn start(self) -> io::Result<()> {
-        if self.source.has_file() {
-            let signals = signal(SignalKind::hangup())?;
-            tokio::spawn(self.follow(signals));
-        }
-        Ok(())
-    }
-
-    async fn follow(mut self, mut signals: Signal) {
-        while signals.recv().await.is_some() {
+    /// Reads the settings again at each SIGHUP.
+    pub(crate) async fn follow(mut self) {
+        while self.hang_ups.recv().await.is_some() {
             if let Err(error) = self.take_over() {
                 tracing::error!(
                     error,

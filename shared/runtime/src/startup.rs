@@ -2,7 +2,7 @@
 //! [`Runtime::serve`] serves until a signal to stop, and [`run`] turns the result into an exit code.
 
 use crate::metrics::{Exporter, Metrics};
-use crate::reload::Reload;
+use crate::reload::{self, Reload};
 use crate::server::ConnectionLimits;
 use crate::settings::{CommonSettings, EX_USAGE, SettingsSource, report_error};
 use crate::telemetry::{LogFilter, LogGuard};
@@ -35,6 +35,7 @@ use storage::rate_limits::RateLimiter;
 use storage::redis::Redis;
 use storage::settings::RedisSettings;
 use tokio::net::TcpListener;
+use tokio::signal::unix::Signal;
 use utoipa_axum::router::OpenApiRouter;
 use web::health::{Dependency, Health};
 use web::program::{self, Program};
@@ -93,6 +94,7 @@ pub struct Runtime {
     threads: Threads,
     connection_limits: ConnectionLimits,
     log_filter: LogFilter,
+    hang_ups: Option<Signal>,
     /// Dropped last, so that the last log lines are written.
     _log: LogGuard,
 }
@@ -110,6 +112,8 @@ impl Runtime {
         account_key: impl FnOnce() -> Result<SealingKey, InvalidSetting>,
     ) -> Result<Self, Error> {
         common.check()?;
+        // A reload that comes while the program starts would end it.
+        let hang_ups = reload::hang_ups(common)?;
         let metrics = common.metrics.metrics_listen.map(|_| Metrics::default());
         let (log, log_filter) = telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
         let exporter = match common.metrics.metrics_listen.zip(metrics) {
@@ -181,6 +185,7 @@ impl Runtime {
             threads,
             connection_limits,
             log_filter,
+            hang_ups,
             _log: log,
         })
     }
@@ -237,19 +242,22 @@ impl Runtime {
         if let Some(exporter) = self.exporter {
             tokio::spawn(exporter.serve());
         }
-        let reload = Reload {
-            source: settings,
-            log: self.log_filter,
-            rate_limiter: self.rate_limiter.clone(),
-            policy: Arc::clone(&self.policy),
-            urls: self.urls.clone(),
-        };
+        if let Some(hang_ups) = self.hang_ups {
+            let reload = Reload {
+                hang_ups,
+                source: settings,
+                log: self.log_filter,
+                rate_limiter: self.rate_limiter.clone(),
+                policy: Arc::clone(&self.policy),
+                urls: self.urls.clone(),
+            };
+            tokio::spawn(reload.follow());
+        }
         let common = program::common_routes(&self.policy, self.cors, health.clone());
         let routes = documentation::publish(routes.merge(common), &self.urls, self.rate_limiter);
         let program = Program::new(routes, self.policy, self.clock.clone());
         // A supervisor may send signals as soon as it has read the line.
         let stop = server::stop_signal()?;
-        reload.start()?;
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
         let handle = move |request| program.clone().handle(request);
         let (threads, limits) = (&self.threads, self.connection_limits);

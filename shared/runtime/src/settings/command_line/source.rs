@@ -5,7 +5,6 @@ use crate::settings::CommonSettings;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use foundation::settings::InvalidSetting;
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 /// The settings that a running server takes over. All others need a restart.
 pub const RELOADED_SETTINGS: [&str; 7] = [
@@ -55,11 +54,6 @@ impl SettingsSource {
             at_start: values.clone(),
             latest: values,
         }
-    }
-
-    /// Returns whether there is a settings file, without which the settings never change.
-    pub(crate) fn has_file(&self) -> bool {
-        self.at_start.get_one::<PathBuf>("config").is_some()
     }
 
     /// Reads the settings file again. Fails with a message of one line if the server would not start with it.
