@@ -1,7 +1,6 @@
 //! The command `healthcheck` of every program.
 
 use std::process::Output;
-use std::time::{Duration, Instant};
 use tests::{Shape, SharedWorld, StubServer, World, on_every_shape};
 
 /// Runs the command of the program with these arguments, and of the API's program too.
@@ -79,14 +78,11 @@ async fn errors_name_the_cause(world: SharedWorld) {
         expect_failure(&world, &["--listen", address], error);
     }
     stub.never_answer();
-    let asked = Instant::now();
     expect_failure(
         &world,
         &["--listen", address],
         "/livez does not answer within 1.5s",
     );
-    // Twice two seconds, and the time that a busy machine adds.
-    assert!(asked.elapsed() < Duration::from_secs(30), "{:?}", asked.elapsed());
     expect_failure(&world, &["--listen", "127.0.0.1:1"], "Connection refused");
     expect_failure(&world, &["--listen", "127.0.0.1:0"], "LISTEN has port 0");
 }
