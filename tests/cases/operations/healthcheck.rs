@@ -3,13 +3,25 @@
 use std::process::Output;
 use tests::{Shape, SharedWorld, StubServer, World, on_every_shape};
 
+/// The number of runs of which one must end before the time limit of the command, on a busy machine.
+const MAX_RUNS: usize = 5;
+
 /// Runs the command of the program with these arguments, and of the API's program too.
-fn check(world: &World, arguments: &[&str]) -> [Output; 2] {
+fn run(world: &World, arguments: &[&str]) -> [Output; 2] {
     let arguments = [&["healthcheck"][..], arguments].concat();
     [
         world.run_without_settings(&arguments),
         world.run_api_without_settings(&arguments),
     ]
+}
+
+/// Runs the commands again if one reaches its time limit.
+fn check(world: &World, arguments: &[&str]) -> [Output; 2] {
+    let is_late =
+        |output: &Output| String::from_utf8_lossy(&output.stderr).contains("does not answer within");
+    let mut runs = (1..MAX_RUNS).map(|_| run(world, arguments));
+    let in_time = runs.find(|outputs| !outputs.iter().any(is_late));
+    in_time.unwrap_or_else(|| run(world, arguments))
 }
 
 /// Expects that the command with these arguments exits with 0, silently.
@@ -21,12 +33,12 @@ fn expect_success(world: &World, arguments: &[&str]) {
     }
 }
 
-/// Expects that the command with these arguments exits with 1 and one line that contains this.
-fn expect_failure(world: &World, arguments: &[&str], error: &str) {
-    for output in check(world, arguments) {
+/// Expects that the commands exited with 1 and one line that contains this.
+fn expect_failure(outputs: [Output; 2], error: &str) {
+    for output in outputs {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
-        assert_eq!(stderr.trim_end().lines().count(), 1, "{arguments:?}: {stderr}");
+        assert_eq!(output.status.code(), Some(1), "{error}: {output:?}");
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{error}: {stderr}");
         assert!(stderr.contains(error), "{error}: {stderr}");
     }
 }
@@ -61,7 +73,7 @@ async fn a_server_without_keys_is_live_and_not_ready(shape: Shape) {
         let address = format!("127.0.0.1:{port}");
         expect_success(&world, &["--listen", &address]);
         let error = format!("http://{address}/readyz answers 503: unavailable: signing_keys");
-        expect_failure(&world, &["--ready", "--listen", &address], &error);
+        expect_failure(check(&world, &["--ready", "--listen", &address]), &error);
     }
 }
 
@@ -75,16 +87,13 @@ async fn errors_name_the_cause(world: SharedWorld) {
         ("HTTP/1.1 404 Not Found\r\n\r\n{}", "/livez answers 404"),
     ] {
         stub.answer_raw(response);
-        expect_failure(&world, &["--listen", address], error);
+        expect_failure(check(&world, &["--listen", address]), error);
     }
     stub.never_answer();
-    expect_failure(
-        &world,
-        &["--listen", address],
-        "/livez does not answer within 1.5s",
-    );
-    expect_failure(&world, &["--listen", "127.0.0.1:1"], "Connection refused");
-    expect_failure(&world, &["--listen", "127.0.0.1:0"], "LISTEN has port 0");
+    let late = run(&world, &["--listen", address]);
+    expect_failure(late, "/livez does not answer within 1.5s");
+    expect_failure(check(&world, &["--listen", "127.0.0.1:1"]), "Connection refused");
+    expect_failure(check(&world, &["--listen", "127.0.0.1:0"]), "LISTEN has port 0");
 }
 
 on_every_shape!(
