@@ -137,7 +137,17 @@ async fn samples_have_the_client_id_of_the_reader(world: SharedWorld) {
             own.contains("client_id=my-app") && !own.contains("YOUR_CLIENT_ID"),
             "{path}"
         );
-        for id in ["", "%22%3E%3Cb%3E", "a%20b", "%27"] {
+        let too_long = "a".repeat(257);
+        for id in [
+            "",
+            "%22%3E%3Cb%3E",
+            "a%20b",
+            "%27",
+            "%24a",
+            "%60",
+            "%5C",
+            &too_long,
+        ] {
             let other = anyone
                 .get(&format!("{path}?client_id={id}"))
                 .await

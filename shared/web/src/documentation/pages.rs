@@ -13,6 +13,8 @@ pub(super) const CACHING: &str = "public, max-age=300";
 /// request `/favicon.ico`.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'none'";
+/// The longest client id that the samples repeat, in bytes. A page has dozens of places for it.
+const MAX_CLIENT_ID: usize = 256;
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
@@ -99,10 +101,11 @@ fn render(
     Ok((headers, text).into_response())
 }
 
-/// Returns the client id of a query, if it needs no quoting in HTML and in the languages of the samples.
+/// Returns the client id of a query, if it is not too long and needs no quoting in HTML and in the languages of
+/// the samples.
 fn client_id(query: Option<&str>) -> Option<String> {
     let mut pairs = form_urlencoded::parse(query?.as_bytes());
     let id = pairs.find_map(|(name, value)| (name == "client_id").then_some(value))?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/".contains(c);
-    (!id.is_empty() && id.chars().all(is_plain)).then(|| id.into_owned())
+    ((1..=MAX_CLIENT_ID).contains(&id.len()) && id.chars().all(is_plain)).then(|| id.into_owned())
 }
