@@ -82,6 +82,7 @@ async fn pages_need_no_script_and_are_small_and_cacheable(world: SharedWorld) {
             "{reply}"
         );
         assert!(reply.header("cache-control").contains("max-age="), "{reply}");
+        assert_eq!(reply.header("cross-origin-opener-policy"), "same-origin");
         let etag = reply.header("etag");
         assert!(etag.starts_with('"'), "{reply}");
         let again = anyone.get(&path).header("if-none-match", etag).await;

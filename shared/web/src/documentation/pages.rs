@@ -4,7 +4,7 @@ use super::reference::{self, Reference, Section, schemas};
 use crate::Error;
 use askama::Template;
 use axum::http::header;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use foundation::secret;
 use url::form_urlencoded;
 
@@ -90,15 +90,21 @@ fn render(
         text = text.replace(schemas::CLIENT_ID, client_id);
     }
     let etag = format!("\"{}\"", secret::encode(&secret::hash(&text)));
+    let response = response(media_type, CONTENT_SECURITY_POLICY, text);
+    Ok(([(header::ETAG, etag)], response).into_response())
+}
+
+/// Returns a page, or a file of one, with the headers that all of them have.
+pub(super) fn response(media_type: &str, security_policy: &str, content: impl IntoResponse) -> Response {
     let headers = [
         (header::CONTENT_TYPE, media_type),
-        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
+        (header::CONTENT_SECURITY_POLICY, security_policy),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, CACHING),
-        (header::ETAG, etag.as_str()),
     ];
-    Ok((headers, text).into_response())
+    let opener_policy = [("cross-origin-opener-policy", "same-origin")];
+    (headers, opener_policy, content).into_response()
 }
 
 /// Returns the client id of a query, if it is not too long and needs no quoting in HTML and in the languages of

@@ -14,7 +14,6 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use foundation::secret;
 use foundation::urls::{Urls, origin_of};
-use std::borrow::Cow;
 use std::sync::Arc;
 use storage::rate_limits::RateLimiter;
 use tokio::sync::OnceCell;
@@ -173,21 +172,13 @@ fn asset(file: &str) -> Option<Response> {
         "swagger-ui.css" | "swagger-ui-bundle.js" => {
             let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
             let found = utoipa_swagger_ui::serve(file, config).ok()??;
-            return Some(file_response(&found.content_type, found.bytes));
+            return Some(pages::response(
+                &found.content_type,
+                CONTENT_SECURITY_POLICY,
+                found.bytes,
+            ));
         }
         _ => return None,
     };
-    Some(file_response(content_type, Cow::Borrowed(text.as_bytes())))
-}
-
-fn file_response(content_type: &str, bytes: Cow<'static, [u8]>) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, content_type),
-        (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::CACHE_CONTROL, CACHING),
-    ];
-    let opener_policy = [("cross-origin-opener-policy", "same-origin")];
-    (headers, opener_policy, bytes.into_owned()).into_response()
+    Some(pages::response(content_type, CONTENT_SECURITY_POLICY, text))
 }
