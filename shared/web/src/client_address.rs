@@ -36,7 +36,9 @@ impl TrustedProxies {
     /// entry is no IP address, returns the last address read. IPv4-mapped IPv6 addresses are returned as
     /// IPv4.
     pub fn client_address(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
-        if !self.trusts(peer) {
+        // One version of the networks for all hops, while another may replace it.
+        let networks = self.networks.load();
+        if !contain(&networks, peer) {
             self.warn_of(peer, headers);
             return peer.to_canonical();
         }
@@ -44,7 +46,7 @@ impl TrustedProxies {
         for hop in forwarded_addresses(headers).into_iter().rev() {
             let Some(address) = hop else { break };
             client = address;
-            if !self.trusts(client) {
+            if !contain(&networks, client) {
                 break;
             }
         }
@@ -53,9 +55,7 @@ impl TrustedProxies {
 
     /// Returns whether this is the address of a trusted proxy.
     pub fn trusts(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        let networks = self.networks.load();
-        networks.iter().any(|network| network.contains(&address))
+        contain(&self.networks.load(), address)
     }
 
     /// Logs the warning if this untrusted peer forwards an address, as a proxy does that TRUSTED_PROXIES
@@ -77,6 +77,12 @@ impl TrustedProxies {
             });
         }
     }
+}
+
+/// Returns whether one of the networks has this address.
+fn contain(networks: &[IpNet], address: IpAddr) -> bool {
+    let address = address.to_canonical();
+    networks.iter().any(|network| network.contains(&address))
 }
 
 /// Returns the addresses in `X-Forwarded-For`, or without it those in `Forwarded`, in their order. An entry
