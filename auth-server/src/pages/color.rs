@@ -93,14 +93,16 @@ mod tests {
     use proptest::prelude::*;
 
     const STYLESHEET: &str = include_str!("../../assets/latchkey.css");
+    /// The stylesheet of the reference, which the API serves too.
+    const REFERENCE: &str = include_str!("../../../shared/web/assets/reference.css");
     /// The contrast that the border of a field needs (WCAG 2.2, success criterion 1.4.11). The checks of the
     /// pages by axe-core measure that of text alone.
     const MIN_CONTRAST_OF_BORDERS: f64 = 3.0;
 
-    /// Returns the colors of a token of the stylesheet, light and dark.
-    fn token(name: &str) -> [Color; 2] {
+    /// Returns the colors of a token of a stylesheet, light and dark.
+    fn token(stylesheet: &str, name: &str) -> [Color; 2] {
         let beginning = format!("--{name}: light-dark(");
-        let (_, rest) = STYLESHEET.split_once(beginning.as_str()).unwrap();
+        let (_, rest) = stylesheet.split_once(beginning.as_str()).unwrap();
         let (colors, _) = rest.split_once(')').unwrap();
         let (light, dark) = colors.split_once(", ").unwrap();
         [light, dark].map(|color| match color {
@@ -125,9 +127,24 @@ mod tests {
             ("field", "card", MIN_CONTRAST_OF_BORDERS),
             ("field", "ground", MIN_CONTRAST_OF_BORDERS),
         ] {
-            for (color_of_theme, ground) in token(color).into_iter().zip(token(background)) {
+            let colors = token(STYLESHEET, color).into_iter();
+            for (color_of_theme, ground) in colors.zip(token(STYLESHEET, background)) {
                 let contrast = color_of_theme.contrast(ground);
                 assert!(contrast >= min_contrast, "{color} on {background}: {contrast}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_reference_has_the_same_tokens_and_readable_links() {
+        let tokens = REFERENCE.lines().filter(|line| line.starts_with("  --"));
+        for line in tokens.filter(|line| !line.starts_with("  --link:")) {
+            assert!(STYLESHEET.contains(&format!("\n{line}\n")), "{line}");
+        }
+        for background in ["ground", "card"] {
+            let links = token(REFERENCE, "link").into_iter();
+            for (link, ground) in links.zip(token(REFERENCE, background)) {
+                assert!(link.contrast(ground) >= MIN_CONTRAST, "{link} on {ground}");
             }
         }
     }
