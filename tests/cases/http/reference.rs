@@ -126,6 +126,11 @@ async fn the_links_for_language_models_resolve(world: SharedWorld) {
 
 async fn samples_have_the_client_id_of_the_reader(world: SharedWorld) {
     let anyone = world.anyone();
+    let general = anyone.get("/docs?client_id=my-app").await.expect(200).text();
+    assert!(
+        general.contains("href=\"/docs/oauth?client_id=my-app#"),
+        "{general}"
+    );
     for path in ["/docs/oauth", "/docs/oauth.md"] {
         let general = anyone.get(path).await.expect(200).text();
         assert!(general.contains("client_id=YOUR_CLIENT_ID"), "{path}");

@@ -26,6 +26,8 @@ struct Page<'a> {
     current: Option<&'a Section>,
     /// The client id that the reader gave. Empty if none was given.
     client_id: &'a str,
+    /// The query of links to other pages, which keeps the client id.
+    query: String,
 }
 
 impl Page<'_> {
@@ -71,10 +73,12 @@ pub(super) fn overview(whole: &Reference) -> Result<Response, Error> {
 
 fn page(whole: &Reference, current: Option<&Section>, query: Option<&str>) -> Result<Response, Error> {
     let client_id = client_id(query);
+    let query = client_id.as_ref().map(|id| format!("?client_id={id}"));
     let page = Page {
         whole,
         current,
         client_id: client_id.as_deref().unwrap_or_default(),
+        query: query.unwrap_or_default(),
     };
     render(HTML, &page, client_id.as_deref())
 }
