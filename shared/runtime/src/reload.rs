@@ -45,9 +45,9 @@ impl Reload {
         let common = &reading.common;
         self.log.replace(common.log.filter()?);
         self.policy.trust_as(&common.network.policy(&self.urls));
-        if let Some(quotas) = common.rate_limits.quotas(common.network.is_production()) {
-            self.rate_limiter.replace_quotas(quotas);
-        }
+        // Whether requests are limited at all is a setting of the start.
+        self.rate_limiter
+            .replace_quotas(common.rate_limits.quotas_while_on());
         tracing::info!(
             settings = reading.changed.join(", "),
             "the settings were read again"

@@ -163,12 +163,17 @@ impl RateLimitSettings {
             RateLimitMode::On => true,
             RateLimitMode::Off => false,
         };
-        is_on.then_some(Quotas {
+        is_on.then(|| self.quotas_while_on())
+    }
+
+    /// Returns the quotas that apply while requests are limited.
+    pub fn quotas_while_on(&self) -> Quotas {
+        Quotas {
             reads: self.rate_limit_reads,
             writes: self.rate_limit_writes,
             address: self.rate_limit_address,
             client: self.rate_limit_client,
-        })
+        }
     }
 }
 
