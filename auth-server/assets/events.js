@@ -50,7 +50,9 @@ function row(event) {
   if (event.count > 1) heading.append(" ", element("span", `× ${event.count}`, { class: "tag" }));
   if (event.outcome === "failure") heading.append(" ", element("span", box.dataset.failure, { class: "tag failure" }));
   const hint = element("p", "", { class: "hint" });
-  hint.append(element("code", event.name), " · ", event.detail === null ? "" : `${event.detail} · `);
+  hint.append(element("code", event.name), " · ");
+  // The name of an app in it may have characters that turn the direction of the text.
+  if (event.detail !== null) hint.append(element("span", event.detail, { dir: "auto" }), " · ");
   hint.append(link("trace_id", event.traceId), ...touched(event));
   heading.append(hint);
   const at = new Date(event.at);

@@ -198,6 +198,9 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let changed = format!("by {} · name: \"", admin.id);
     expect_words(&page, 200, &changed);
     expect_words(&page, 200, "\" → \"A renamed app\"");
+    // A name that turns the direction of text turns that of nothing else.
+    let isolated = "<span dir=\"auto\">name: ";
+    assert!(page.reply.text().contains(isolated), "{}", page.reply);
     world.expect_revoked(&tokens.access).await;
     let refresh = |issuer: &Caller| app.refresh(issuer, &tokens.refresh);
     expect_token_error_soon(&world, 401, "invalid_client", refresh).await;
