@@ -92,7 +92,8 @@ impl<'a> EventRow<'a> {
 }
 
 /// Returns the pages of the user, the app and the keys that an event is about. Deleted users, whose ids are
-/// negative in events, and deleted apps have none. The script for new events has the same rules.
+/// negative in events, have none, and neither has an app in the event of its deletion. The script for new
+/// events has the same rules.
 fn touched(event: &SecurityEvent) -> Vec<(Text<'static>, String)> {
     let user = event.user_id.filter(|id| *id > 0);
     let user = user.map(|id| (text::of("event-open-user"), paths::of_user(id)));
