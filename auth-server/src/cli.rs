@@ -1,20 +1,23 @@
 //! The administration commands of `latchkey` and `auth-server`.
 
 mod clients;
+mod consents;
 mod events;
 mod figures;
 mod keys;
+mod sessions;
 mod users;
 
 use crate::settings::IssuerSettings;
 use clap::Subcommand;
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
+use foundation::list_query::Order;
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
 use identity::passwords::{self, Passwords};
-use identity::{accounts, administrators};
+use identity::{SessionLifetimes, accounts, administrators};
 use issuer::clients::Error as ClientError;
 use issuer::keys::{Error as KeyError, MasterKeys};
 use mail::Mails;
@@ -22,21 +25,29 @@ use revocation::RevocationMirror;
 use runtime::settings::CommonSettings;
 use runtime::startup;
 use serde::Serialize;
+use std::fmt::Display;
 use std::io::{self, Write as _};
 use storage::clock_check::ClockCheck;
 use storage::db::{self, Db};
 use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;
+use storage::paging::{HasCursor, Page};
 
 /// The administration commands. A program without a command serves.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Create, list, change, disable and enable users.
+    /// Create, list, change, sign out, disable and enable users.
     #[command(subcommand)]
     Users(users::Command),
     /// Register, list, change, disable and enable client applications, and rotate their secrets.
     #[command(subcommand)]
     Clients(clients::Command),
+    /// List and end the sessions of users.
+    #[command(subcommand)]
+    Sessions(sessions::Command),
+    /// List and revoke the consents of users to apps.
+    #[command(subcommand)]
+    Consents(consents::Command),
     /// List, rotate and retire the signing keys, test their rotation, and change the master key.
     #[command(subcommand)]
     Keys(keys::Command),
@@ -116,6 +127,7 @@ struct Services {
     db: Db,
     passwords: Passwords,
     settings: IssuerSettings,
+    session_lifetimes: SessionLifetimes,
     keys: SealingKeys,
     notifications: Notifications,
     revocations: RevocationMirror,
@@ -132,7 +144,7 @@ impl Command {
         use {clients::Command as Clients, keys::Command as Keys, users::Command as Users};
         matches!(
             self,
-            Self::Users(Users::List { .. } | Users::Disable(_))
+            Self::Users(Users::List { .. } | Users::Disable(_) | Users::SignOut(_))
                 | Self::Clients(
                     Clients::List { .. }
                         | Clients::Show(_)
@@ -147,6 +159,8 @@ impl Command {
                             ..
                         }
                 )
+                | Self::Sessions(_)
+                | Self::Consents(_)
                 | Self::Events(_)
                 | Self::Figures(_)
         )
@@ -195,6 +209,7 @@ pub fn run<'a>(
             db: db.clone(),
             passwords: Passwords::new(common.passwords.policy())?,
             settings: settings.clone(),
+            session_lifetimes: common.sessions.lifetimes(),
             keys,
             notifications,
             issuer: common.network.urls(common.network.listen)?.issuer,
@@ -203,6 +218,8 @@ pub fn run<'a>(
         let result = match command {
             Command::Users(command) => users::run(command, &services).await,
             Command::Clients(command) => clients::run(command, &services).await,
+            Command::Sessions(command) => sessions::run(command, &services).await,
+            Command::Consents(command) => consents::run(command, &services).await,
             Command::Events(command) => events::run(command, &services).await,
             Command::Figures(command) => figures::run(command, &services).await,
             Command::Keys(command) => keys::run(command, services).await,
@@ -223,4 +240,20 @@ fn print<T: Serialize>(json: bool, value: &T, lines: &[String]) -> Result<(), Er
         writeln!(out, "{line}")?;
     }
     Ok(())
+}
+
+/// Prints a page of a list: a line for each item and the cursor of the next page, or JSON with these.
+fn print_page<T>(json: bool, page: &Page<T>, line: fn(&T) -> String) -> Result<(), Error>
+where
+    T: HasCursor<Cursor: Display> + Serialize,
+{
+    let next = page.next().map(|cursor| cursor.to_string());
+    let further = next.iter().map(|cursor| format!("next page: --cursor={cursor}"));
+    let lines: Vec<String> = page.items.iter().map(line).chain(further).collect();
+    let value = serde_json::json!({ "items": page.items, "next": next });
+    print(json, &value, &lines)
+}
+
+fn parse_order(text: &str) -> Result<Order, &'static str> {
+    Order::named(text).ok_or("an order is asc or desc")
 }

@@ -54,7 +54,8 @@ pub(crate) async fn disconnect(
 ) -> Result<StatusCode, ApiError> {
     let client_id = client_id.or_not_found()?;
     let tx = RevokingTx::begin(&identity.db, &identity.revocations).await?;
-    match consents::revoke(tx, &identity, session.user.id, client_id.as_ref(), &context).await? {
+    let (events, user_id) = (&identity.events, session.user.id);
+    match consents::revoke(tx, events, user_id, client_id.as_ref(), &context).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Error::not_found().into()),
     }

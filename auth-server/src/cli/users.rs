@@ -1,5 +1,5 @@
-//! The commands `users create`, `list`, `disable`, `enable`, `set-role`, `set-password`, `unlock` and
-//! `reset-mfa`.
+//! The commands `users create`, `list`, `disable`, `enable`, `sign-out`, `set-role`, `set-password`, `unlock`
+//! and `reset-mfa`.
 
 use super::{Error, Services, print};
 use clap::{Args, Subcommand};
@@ -44,6 +44,8 @@ pub enum Command {
     Disable(UserArgs),
     /// Enable a disabled user: they can sign in again.
     Enable(UserArgs),
+    /// End all sessions and tokens of a user, who can sign in again.
+    SignOut(UserArgs),
     /// Change a user's role. They are signed out everywhere.
     SetRole {
         #[command(flatten)]
@@ -124,6 +126,12 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let id = find(services, &args).await?.user.id;
             let account = administration::enable(&services.db, id, &services.context()).await?;
             print_account(&account, "  enabled", args.json)
+        }
+        Command::SignOut(args) => {
+            let (account, context) = (find(services, &args).await?, services.context());
+            let (db, revocations) = (&services.db, &services.revocations);
+            administration::sign_out(db, revocations, account.user.id, &context).await?;
+            print_account(&account, "  signed out", args.json)
         }
         Command::SetRole { args, role } => {
             let (account, context) = (find(services, &args).await?, services.context());

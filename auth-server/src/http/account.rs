@@ -176,7 +176,7 @@ pub(crate) async fn disconnect_app(
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
     let tx = begin(&identity, &session, &context).await?;
-    consents::revoke(tx, &identity, session.user.id, &fields.app, &context).await?;
+    consents::revoke(tx, &identity.events, session.user.id, &fields.app, &context).await?;
     let page = fields.parts().of_page(paths::ACCOUNT);
     Ok(see_other_after(Done::AppDisconnected, &page))
 }

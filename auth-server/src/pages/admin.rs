@@ -65,14 +65,6 @@ impl InTerminal {
             call: format!("curl -b \"$jar\" {url}"),
         }
     }
-
-    /// Returns the call with these arguments, for which there is no command.
-    fn call(call: &str) -> Self {
-        Self {
-            command: None,
-            ..Self::new("", call)
-        }
-    }
 }
 
 /// A value of a field with a few values.
@@ -177,6 +169,15 @@ fn program() -> String {
         || "latchkey".to_owned(),
         |name| name.to_string_lossy().into_owned(),
     )
+}
+
+/// Returns parameters of a list as options of the command that lists the same.
+fn options<'a>(parameters: impl IntoIterator<Item = &'a (&'static str, String)>) -> String {
+    let options = parameters.into_iter().map(|(name, value)| {
+        let option = name.trim_end_matches("_id");
+        format!(" --{option}={}", quoted(value))
+    });
+    options.collect()
 }
 
 /// Returns a text as one word of a POSIX shell.

@@ -126,6 +126,23 @@ impl<'a> Query<'a> {
     }
 }
 
+impl<C: ToSchema> PageRequest<C> {
+    /// Returns the request for the page after the cursor, or for the first page.
+    pub const fn after(cursor: Option<C>, order: Option<Order>) -> Self {
+        Self {
+            order,
+            cursor,
+            direction: Direction::Next,
+            accepted: Vec::new(),
+        }
+    }
+
+    /// Returns the accepted filter and sort parameters.
+    pub fn accepted(&self) -> &[(&'static str, String)] {
+        &self.accepted
+    }
+}
+
 impl<C: ToSchema + Display> PageRequest<C> {
     /// Returns the URL of the page in this direction from the cursor, as [`PageRequest::query_string`] has
     /// its query. `list_url` is the URL of the list, without a query.

@@ -5,8 +5,7 @@ pub mod list;
 use crate::clients::{Client, unused};
 use crate::end_reason::EndReason;
 use crate::refresh_families::{self, Selection};
-use crate::services::Identity;
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, EventRecorder};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::random;
@@ -154,13 +153,13 @@ pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
 /// commits. Returns whether there was a consent.
 pub async fn revoke(
     mut tx: RevokingTx,
-    identity: &Identity,
+    events: &EventRecorder,
     user_id: i64,
     client_id: &str,
     context: &RequestContext,
 ) -> Result<bool, Error> {
     let deleted = fetch_optional!(tx.on(), (i64, String), DELETE, user_id, client_id)?;
-    end_access(tx, identity, deleted, context).await
+    end_access(tx, events, deleted, context).await
 }
 
 /// Revokes the consent with this id and the user's refresh families with the client, in a transaction that
@@ -168,19 +167,19 @@ pub async fn revoke(
 /// there was a consent.
 pub(crate) async fn revoke_by_id(
     mut tx: RevokingTx,
-    identity: &Identity,
+    events: &EventRecorder,
     id: &str,
     context: &RequestContext,
 ) -> Result<bool, Error> {
     let deleted = fetch_optional!(tx.on(), (i64, String), DELETE_BY_ID, id)?;
-    end_access(tx, identity, deleted, context).await
+    end_access(tx, events, deleted, context).await
 }
 
 /// Ends the access under the consent of a user to a client that the transaction deleted, and commits. Returns
 /// whether there was a consent.
 async fn end_access(
     mut tx: RevokingTx,
-    identity: &Identity,
+    events: &EventRecorder,
     deleted: Option<(i64, String)>,
     context: &RequestContext,
 ) -> Result<bool, Error> {
@@ -191,7 +190,7 @@ async fn end_access(
     refresh_families::revoke(&mut tx, selection, EndReason::ConsentRevoked, context).await?;
     let event = Event::success(EventName::ConsentRevoked).user(user_id);
     let event = event.client(&client_id);
-    identity.events.record_in(&mut tx, event, context).await?;
+    events.record_in(&mut tx, event, context).await?;
     tx.commit().await?;
     Ok(true)
 }

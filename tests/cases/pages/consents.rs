@@ -29,7 +29,9 @@ async fn an_administrator_finds_consents(world: SharedWorld) {
         "Read posts, including your drafts",
         "Access given",
         &format!("{}{}", world.base(), path_of(&user)),
+        &format!("consents list --user={}", user.id),
         &format!("-X DELETE {}{PATH}/{consent}", world.base()),
+        &format!("consents revoke {consent}"),
     ] {
         expect_words(&of_user, 200, words);
     }

@@ -36,7 +36,9 @@ async fn an_administrator_finds_sessions(world: SharedWorld) {
         "Signed in",
         "last used",
         &format!("{}{}", world.base(), path_of(&user)),
+        &format!("sessions list --user={}", user.id),
         &format!("-X DELETE {}{PATH}/{session}", world.base()),
+        &format!("sessions end {session}"),
     ] {
         expect_words(&found, 200, words);
     }

@@ -57,6 +57,7 @@ pub(crate) async fn revoke(
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
     let id = id.or_not_found()?;
-    administration::revoke_consent(&identity, id.as_ref(), &context).await?;
+    let (db, revocations) = (&identity.db, &identity.revocations);
+    administration::revoke_consent(db, revocations, &identity.events, id.as_ref(), &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -56,7 +56,8 @@ pub(crate) async fn end(
     id: PathId,
     State(identity): State<Identity>,
 ) -> Result<StatusCode, Error> {
-    administration::end_session(&identity, id.or_not_found()?.get(), &context).await?;
+    let (db, revocations) = (&identity.db, &identity.revocations);
+    administration::end_session(db, revocations, id.or_not_found()?.get(), &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -77,6 +78,6 @@ pub(crate) async fn sign_user_out(
     let id = id.or_not_found()?.get();
     let account = account::find(&identity.db, id).await?;
     account.ok_or_else(Error::not_found)?;
-    administration::sign_out(&identity, id, &context).await?;
+    administration::sign_out(&identity.db, &identity.revocations, id, &context).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -162,7 +162,7 @@ async fn apply(
     match change {
         UserChange::Disable => drop(administration::disable(db, revocations, id, context).await?),
         UserChange::Enable => drop(administration::enable(db, id, context).await?),
-        UserChange::SignOut => administration::sign_out(identity, id, context).await?,
+        UserChange::SignOut => administration::sign_out(db, revocations, id, context).await?,
         UserChange::Unlock => administration::unlock(db, id, context).await?,
         UserChange::ResetSecondFactor => {
             administration::reset_mfa(db, revocations, mails, &account, context).await?;
@@ -182,7 +182,7 @@ async fn apply(
         }
         UserChange::EndSession => {
             let session = fields.ended.parse().map(Id::get).map_err(|_| Error::NotFound)?;
-            administration::end_session_of(identity, id, session, context).await?;
+            administration::end_session_of(db, revocations, id, session, context).await?;
         }
         UserChange::RevokeConsent => {
             administration::revoke_consent_of(identity, id, &fields.ended, context).await?;

@@ -1,7 +1,7 @@
 //! The page of all consents, for administrators.
 
 use super::security_events::refusals;
-use super::{Choice, Condition, InTerminal, UserChange, by_id, orders, quoted};
+use super::{Choice, Condition, InTerminal, UserChange, by_id, options, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
@@ -95,9 +95,13 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
             last_used: consent.access.last_used_at,
             is_own: consent.user_id == page.administrator,
             effect: effect.count("families", details.families.unsigned_abs()),
-            in_terminal: InTerminal::call(&format!("-X DELETE {}/{}", page.url, consent.id)),
+            in_terminal: InTerminal::new(
+                &format!("consents revoke {}", consent.id),
+                &format!("-X DELETE {}/{}", page.url, consent.id),
+            ),
         })
     });
+    let list_command = format!("consents list{}", options(query.page.accepted()));
     let template = ConsentsTemplate {
         form: page.form,
         refusals: refusals(&conditions, &query.refused),
@@ -109,7 +113,7 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
         sign_in: page.sign_in.as_deref(),
         links: &page.links,
         page_path: page.page_path,
-        in_terminal: InTerminal::call(&quoted(page.list_url)),
+        in_terminal: InTerminal::new(&list_command, &quoted(page.list_url)),
         now: page.now,
     };
     render_in_tab("consents", &text::of("account-apps").plain(), &template)

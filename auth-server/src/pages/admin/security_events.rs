@@ -1,7 +1,7 @@
 //! The page of the security events, which are listed, or grouped if they are refusals.
 
 use super::event_row::{EventRow, path_at};
-use super::{Choice, InTerminal, by_time, orders, quoted};
+use super::{Choice, InTerminal, by_time, options, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{allow_requests, event_words, presentation, render_in_tab, text};
 use crate::paths;
@@ -218,12 +218,7 @@ fn command(filter: &Filter, is_grouped: bool) -> String {
         true => ("events refusals", "outcome"),
         false => ("events list", ""),
     };
-    let parameters = filter.parameters().into_iter();
-    let options = parameters
-        .filter(|(name, _)| *name != implied)
-        .map(|(name, value)| {
-            let option = name.trim_end_matches("_id");
-            format!(" --{option}={}", quoted(&value))
-        });
-    format!("{command}{}", options.collect::<String>())
+    let parameters = filter.parameters();
+    let parameters = parameters.iter().filter(|(name, _)| *name != implied);
+    format!("{command}{}", options(parameters))
 }

@@ -1,7 +1,7 @@
 //! The page of all sessions, for administrators.
 
 use super::security_events::refusals;
-use super::{Choice, Condition, InTerminal, UserChange, by_time, orders, quoted};
+use super::{Choice, Condition, InTerminal, UserChange, by_time, options, orders, quoted};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
@@ -82,9 +82,13 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
             user: paths::of_user(listed.user_id),
             is_own: listed.user_id == administrator.user.id,
             effect: effect.count("families", details.families.unsigned_abs()),
-            in_terminal: InTerminal::call(&format!("-X DELETE {}/{id}", page.url)),
+            in_terminal: InTerminal::new(
+                &format!("sessions end {id}"),
+                &format!("-X DELETE {}/{id}", page.url),
+            ),
         })
     });
+    let list_command = format!("sessions list{}", options(query.page.accepted()));
     let template = SessionsTemplate {
         form: page.form,
         refusals: refusals(&conditions, &query.refused),
@@ -95,7 +99,7 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
         sign_in: page.sign_in.as_deref(),
         links: &page.links,
         page_path: page.page_path,
-        in_terminal: InTerminal::call(&quoted(page.list_url)),
+        in_terminal: InTerminal::new(&list_command, &quoted(page.list_url)),
         now: page.now,
     };
     render_in_tab("sessions", &text::of("sessions").plain(), &template)

@@ -96,7 +96,7 @@ impl UserChange {
                 return InTerminal::new(&command, &call);
             }
             Self::SignOut | Self::EndSession | Self::RevokeConsent => {
-                return InTerminal::call(&format!("-X DELETE {url}/sessions"));
+                ("sign-out", format!("-X DELETE {url}/sessions"))
             }
         };
         InTerminal::new(&format!("users {command} --email {}", quoted(email)), &call)

@@ -11,7 +11,7 @@ use crate::sign_out::sign_out_everywhere;
 use crate::users::account::{self, Account};
 use crate::users::{NewUser, Role, changes};
 use crate::{consents, mfa, passkeys, sessions};
-use audit::events::{Event, EventName};
+use audit::events::{Event, EventName, EventRecorder};
 use foundation::context::{Administrator, RequestContext};
 use foundation::secret::Secret;
 use mail::{Mails, Notice};
@@ -203,9 +203,13 @@ pub async fn reset_mfa(
 }
 
 /// Ends every session, refresh token and access token of a user, who can sign in again.
-pub async fn sign_out(identity: &Identity, id: i64, context: &RequestContext) -> Result<(), Error> {
-    let tx = begin_change_of(&identity.db, id, context).await?;
-    let mut tx = RevokingTx::new(tx, &identity.revocations);
+pub async fn sign_out(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: i64,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let mut tx = RevokingTx::new(begin_change_of(db, id, context).await?, revocations);
     sign_out_everywhere(&mut tx, id, EndReason::SignedOutByAdministrator, context).await?;
     let event = Event::success(EventName::SessionRevoked).user(id);
     event.detail("all sessions").record(&mut tx, context).await?;
@@ -214,21 +218,26 @@ pub async fn sign_out(identity: &Identity, id: i64, context: &RequestContext) ->
 
 /// Ends a session of any user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if there is none
 /// with this id.
-pub async fn end_session(identity: &Identity, id: i64, context: &RequestContext) -> Result<(), Error> {
-    let user_id = sessions::find_user(&identity.db, id).await?;
-    end_session_of(identity, user_id.ok_or(Error::NotFound)?, id, context).await
+pub async fn end_session(
+    db: &Db,
+    revocations: &RevocationMirror,
+    id: i64,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let user_id = sessions::find_user(db, id).await?;
+    end_session_of(db, revocations, user_id.ok_or(Error::NotFound)?, id, context).await
 }
 
 /// Ends a session of this user, as [`sessions::revoke`] does. Fails with [`Error::NotFound`] if the user has
 /// none with this id.
 pub async fn end_session_of(
-    identity: &Identity,
+    db: &Db,
+    revocations: &RevocationMirror,
     user_id: i64,
     id: i64,
     context: &RequestContext,
 ) -> Result<(), Error> {
-    let tx = begin_change_of(&identity.db, user_id, context).await?;
-    let tx = RevokingTx::new(tx, &identity.revocations);
+    let tx = RevokingTx::new(begin_change_of(db, user_id, context).await?, revocations);
     let reason = EndReason::SignedOutByAdministrator;
     let is_ended = sessions::revoke(tx, user_id, id, reason, context).await?;
     is_ended.then_some(()).ok_or(Error::NotFound)
@@ -236,9 +245,15 @@ pub async fn end_session_of(
 
 /// Revokes the consent with this id, as [`consents::revoke`] does. Fails with [`Error::NotFound`] if there is
 /// none.
-pub async fn revoke_consent(identity: &Identity, id: &str, context: &RequestContext) -> Result<(), Error> {
-    let tx = RevokingTx::new(begin(&identity.db, context).await?, &identity.revocations);
-    let is_revoked = consents::revoke_by_id(tx, identity, id, context).await?;
+pub async fn revoke_consent(
+    db: &Db,
+    revocations: &RevocationMirror,
+    events: &EventRecorder,
+    id: &str,
+    context: &RequestContext,
+) -> Result<(), Error> {
+    let tx = RevokingTx::new(begin(db, context).await?, revocations);
+    let is_revoked = consents::revoke_by_id(tx, events, id, context).await?;
     is_revoked.then_some(()).ok_or(Error::NotFound)
 }
 
@@ -252,6 +267,6 @@ pub async fn revoke_consent_of(
 ) -> Result<(), Error> {
     let tx = begin_change_of(&identity.db, user_id, context).await?;
     let tx = RevokingTx::new(tx, &identity.revocations);
-    let is_revoked = consents::revoke(tx, identity, user_id, client_id, context).await?;
+    let is_revoked = consents::revoke(tx, &identity.events, user_id, client_id, context).await?;
     is_revoked.then_some(()).ok_or(Error::NotFound)
 }

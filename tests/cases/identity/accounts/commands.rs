@@ -1,4 +1,4 @@
-//! The `users …` commands while the server is running.
+//! The commands for users, sessions and consents while the server is running.
 
 use serde_json::{Value, json};
 use storage::fetch_all;
@@ -144,11 +144,93 @@ async fn commands_fail_for_unknown_users(world: SharedWorld) {
         &["set-password"],
         &["unlock"],
         &["reset-mfa"],
+        &["sign-out"],
     ] {
         let args = [&["users"], command, &["--email", "nobody@example.org"]].concat();
         let refused = world.run(&args, "");
         assert_eq!(refused.status.code(), Some(1), "{refused:?}");
     }
+}
+
+async fn sign_out_ends_all_access(world: SharedWorld) {
+    let fixture = Fixture::create(&world).await;
+    let ended = users(&world, &fixture.ann, &["sign-out"], "");
+    assert_eq!(ended["id"], fixture.ann.id);
+    fixture.expect_signed_out(&world).await;
+    world.log_in(&fixture.ann.email, PASSWORD).await;
+}
+
+/// Lists what belongs to a user by this command.
+fn list(world: &World, command: &str, user: &User, options: &[&str]) -> Value {
+    let id = user.id.to_string();
+    world.cli(
+        &[&[command, "list", "--user", &id, "--json"], options].concat(),
+        "",
+    )
+}
+
+/// Expects that a command fails with this message.
+fn expect_failure(world: &World, args: &[&str], message: &str) {
+    let failed = world.run(args, "");
+    assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+    let stderr = String::from_utf8_lossy(&failed.stderr);
+    assert!(stderr.contains(message), "{stderr}");
+}
+
+async fn sessions_are_listed_by_page_and_ended(world: SharedWorld) {
+    let (admin, ann) = (world.user_with_role("admin").await, world.user().await);
+    let sessions = ann.get("/me/sessions").await.expect(200).json();
+    let mut sessions = sessions["items"].as_array().unwrap().iter();
+    let session = sessions.find(|session| session["current"] == true).unwrap();
+    let session = session["id"].to_string();
+    let elsewhere = world.log_in(&ann.email, PASSWORD).await;
+    world.start_sessions(&ann, 20).await;
+    let path = format!("/admin/sessions?user_id={}", ann.id);
+    let first = list(&world, "sessions", &ann, &[]);
+    let by_call = admin.get(&path).await.expect(200).json();
+    assert_eq!(first["items"], by_call["items"]);
+    assert_eq!(first["items"].as_array().unwrap().len(), 20);
+    let next = first["next"].as_str().unwrap();
+    let last = list(&world, "sessions", &ann, &["--cursor", next]);
+    assert_eq!(last["items"].as_array().unwrap().len(), 2, "{last}");
+    assert!(last["next"].is_null(), "{last}");
+    let reversed = list(&world, "sessions", &ann, &["--order", "asc"]);
+    assert_eq!(reversed["items"][0]["id"].to_string(), session);
+
+    let ended = world.cli(&["sessions", "end", &session, "--json"], "");
+    assert_eq!(ended["id"].to_string(), session);
+    ann.get("/me").await.expect_error(401, "unauthenticated");
+    elsewhere.get("/me").await.expect(200);
+    let reason = format!("no session has the id {session}");
+    expect_failure(&world, &["sessions", "end", &session], &reason);
+    for option in ["--user=0", "--cursor=x", "--order=newest"] {
+        let refused = world.run(&["sessions", "list", option], "");
+        assert_eq!(refused.status.code(), Some(64), "{refused:?}");
+    }
+}
+
+async fn consents_are_listed_and_revoked(world: SharedWorld) {
+    let (admin, fixture) = (world.user_with_role("admin").await, Fixture::create(&world).await);
+    let (ann, app, kept) = (&fixture.ann, &fixture.app, world.app().register());
+    let remaining = kept.tokens(ann, "posts:read").await;
+    assert_eq!(
+        list(&world, "consents", ann, &[])["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    let listed = list(&world, "consents", ann, &["--client", &app.id]);
+    let path = format!("/admin/consents?user_id={}&client_id={}", ann.id, app.id);
+    let by_call = admin.get(&path).await.expect(200).json();
+    assert_eq!(listed["items"], by_call["items"]);
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    let revoked = world.cli(&["consents", "revoke", id, "--json"], "");
+    assert_eq!(revoked["id"], id);
+    world.expect_revoked_soon(&fixture.tokens.access).await;
+    fixture.tokens.expect_revoked(&world, app).await;
+    world.expect_accepted(&remaining.access).await;
+    expect_failure(&world, &["consents", "revoke", id], "no consent has the id");
 }
 
 on_every_shape!(
@@ -158,4 +240,7 @@ on_every_shape!(
     unlock_lifts_a_lockout,
     reset_mfa_allows_sign_in_with_the_password_alone,
     commands_fail_for_unknown_users,
+    sign_out_ends_all_access,
+    sessions_are_listed_by_page_and_ended,
+    consents_are_listed_and_revoked,
 );
