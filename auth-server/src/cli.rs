@@ -6,6 +6,7 @@ mod events;
 mod figures;
 mod keys;
 mod sessions;
+mod tokens;
 mod users;
 
 use crate::settings::IssuerSettings;
@@ -19,6 +20,7 @@ use futures_util::future::LocalBoxFuture;
 use identity::passwords::{self, Passwords};
 use identity::{SessionLifetimes, accounts, administrators};
 use issuer::clients::Error as ClientError;
+use issuer::grants::PreviewRefusal;
 use issuer::keys::{Error as KeyError, MasterKeys};
 use mail::Mails;
 use revocation::RevocationMirror;
@@ -48,6 +50,9 @@ pub enum Command {
     /// List and revoke the consents of users to apps.
     #[command(subcommand)]
     Consents(consents::Command),
+    /// Show the claims of the tokens that an app would get for a user.
+    #[command(subcommand)]
+    Tokens(tokens::Command),
     /// List, rotate and retire the signing keys, test their rotation, and change the master key.
     #[command(subcommand)]
     Keys(keys::Command),
@@ -89,6 +94,12 @@ enum Error {
     /// The initial access token was not created or revoked.
     #[error(transparent)]
     RegistrationToken(#[from] administrators::Error),
+    /// The app would get no tokens.
+    #[error("the app would get no tokens: {0}")]
+    NoTokens(PreviewRefusal),
+    /// A service that the command needs did not start.
+    #[error(transparent)]
+    Startup(#[from] startup::Error),
     /// The named object does not exist.
     #[error("{0}")]
     NotFound(String),
@@ -105,6 +116,7 @@ impl From<Error> for startup::Error {
         match error {
             Error::InvalidSetting(invalid) => Self::InvalidSetting(invalid),
             Error::Key(error) => crate::startup_error(error),
+            Error::Startup(error) => error,
             Error::Client(ClientError::Invalid(flaw)) => Self::InvalidSetting(InvalidSetting(flaw.reason)),
             other => Self::Other(other.to_string()),
         }
@@ -132,6 +144,7 @@ struct Services {
     notifications: Notifications,
     revocations: RevocationMirror,
     issuer: String,
+    audience: String,
     /// The clock by which the command is judged.
     clock: Clock,
 }
@@ -204,6 +217,7 @@ pub fn run<'a>(
         };
         let clock = clock.map_err(|differs| startup::Error::Other(differs.to_string()))?;
         let notifications = Notifications::new(common.redis.client()?);
+        let urls = common.network.urls(common.network.listen)?;
         let services = Services {
             revocations: RevocationMirror::new(&db, notifications.clone(), |_| ()),
             db: db.clone(),
@@ -212,7 +226,8 @@ pub fn run<'a>(
             session_lifetimes: common.sessions.lifetimes(),
             keys,
             notifications,
-            issuer: common.network.urls(common.network.listen)?.issuer,
+            issuer: urls.issuer,
+            audience: urls.audience,
             clock,
         };
         let result = match command {
@@ -220,6 +235,7 @@ pub fn run<'a>(
             Command::Clients(command) => clients::run(command, &services).await,
             Command::Sessions(command) => sessions::run(command, &services).await,
             Command::Consents(command) => consents::run(command, &services).await,
+            Command::Tokens(command) => tokens::run(command, &services).await,
             Command::Events(command) => events::run(command, &services).await,
             Command::Figures(command) => figures::run(command, &services).await,
             Command::Keys(command) => keys::run(command, services).await,

@@ -4,7 +4,8 @@ use crate::app::App;
 use crate::http::account::passkeys::password_removal;
 use crate::http::account::{deletion, email, passkeys, two_step};
 use crate::http::admin::{
-    clients, consents, event_stream, figures, keys, registration_tokens, security_events, sessions, users,
+    clients, consents, event_stream, figures, keys, registration_tokens, security_events, sessions,
+    token_preview, users,
 };
 use crate::http::signin::second_step;
 use crate::http::{
@@ -91,7 +92,6 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
             admin_pages::new_client::show,
             admin_pages::new_client::submit
         ))
-        .routes(routes!(admin_pages::token_preview::show))
         .merge(device_pages)
         .merge(passkey_pages)
         .merge(sign_up_pages)
@@ -107,6 +107,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(clients::read, clients::change))
         .routes(routes!(sessions::list))
         .routes(routes!(consents::list))
+        .routes(routes!(token_preview::read))
         .route_layer(from_fn_with_state(
             pages_of_calls(&app),
             admin_pages::page_or_call,
@@ -221,6 +222,7 @@ fn pages_of_calls(app: &App) -> Router {
         .route(paths::ADMIN_USER, get(admin_pages::users::show))
         .route(paths::ADMIN_SESSIONS, get(admin_pages::sessions::show))
         .route(paths::ADMIN_CONSENTS, get(admin_pages::consents::show))
+        .route(paths::ADMIN_TOKEN_PREVIEW, get(admin_pages::token_preview::show))
         .layer(from_fn_with_state(
             Arc::clone(&app.policy),
             redirects::to_base_host,

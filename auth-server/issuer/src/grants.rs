@@ -31,9 +31,10 @@ pub use device_code::DEVICE_CODE;
 pub use id_tokens::IdTokenHint;
 pub use introspection::Introspection;
 pub use lifetimes::{TokenLifetimeSettings, TokenLifetimes};
-pub use preview::TokenPreview;
+pub use preview::{PreviewRefusal, PreviewRequest, Previewer, TokenPreview};
 pub use pushed_requests::{PushedRequest, PushedRequestMode, ReceivedRequest};
 pub use requests::{AuthorizationRequest, EndSessionRequest, PresentedTokenRequest, TokenRequest};
+pub use tokens::TokenTerms;
 pub use user_info::UserInfo;
 
 use crate::clients::assertions::AssertionAudience;

@@ -9,6 +9,7 @@ pub(crate) mod keys;
 pub(crate) mod registration_tokens;
 pub(crate) mod security_events;
 pub(crate) mod sessions;
+pub(crate) mod token_preview;
 pub(crate) mod users;
 
 pub(super) use administrator::Administrator;

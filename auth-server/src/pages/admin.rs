@@ -43,8 +43,7 @@ use storage::paging::PAGE_SIZE;
 
 /// A command, and a call by `curl` with an access token, that do the same as a part of a page.
 pub(super) struct InTerminal {
-    /// `None` if no command does it.
-    pub(super) command: Option<String>,
+    pub(super) command: String,
     pub(super) call: String,
 }
 
@@ -52,17 +51,8 @@ impl InTerminal {
     /// Returns the command of this program with these arguments, and the call with these, which name its URL.
     pub(super) fn new(command: &str, call: &str) -> Self {
         Self {
-            command: Some(format!("{} {command}", program())),
+            command: format!("{} {command}", program()),
             call: format!("curl -H \"Authorization: Bearer $TOKEN\" {call}"),
-        }
-    }
-
-    /// Returns the call that reads a page with this URL, for which there is no command. It sends the cookies
-    /// of a session, because an access token opens no page.
-    fn page(url: &str) -> Self {
-        Self {
-            command: None,
-            call: format!("curl -b \"$jar\" {url}"),
         }
     }
 }

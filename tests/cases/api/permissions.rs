@@ -221,6 +221,7 @@ table! {
                                                                            [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
     list_consents: "listConsents" GET "/admin/consents" Body::None,
                                                                            [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
+    preview_tokens: "previewTokens" GET "/admin/token-preview" Body::None, [401 | 403 403 403 200 | 403 | 403 403 403 403 403 403 403 200 403 | 401 | 401 401];
     revoke_consent: "revokeConsent" DELETE "/admin/consents/none" Body::None,
                                                                            [401 | 403 403 403 404 | 403 | 403 403 403 403 403 403 403 404 403 | 401 | 401 401];
     list_registration_tokens: "listRegistrationTokens" GET "/admin/registration-tokens" Body::None,
@@ -307,7 +308,6 @@ table! {
     change_client_by_form: "changeClientByForm" POST "/admin/clients/{client}/changes" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_new_client: "showNewClient" GET "/admin/apps/new" Body::None,     [303 | 403 403 403 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
-    preview_tokens: "previewTokens" GET "/admin/token-preview" Body::None, [303 | 403 403 403 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];
     create_client_by_form: "createClientByForm" POST "/admin/apps/new" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     show_two_step: "showTwoStep" GET "/account/two-step" Body::None,       [303 | 200 200 200 200 | 303 | 303 303 303 303 303 303 303 303 303 | 303 | 303 303];

@@ -6,16 +6,16 @@ use tests::{App, Page, SharedWorld, User, claims, on_every_shape};
 
 const PATH: &str = "/admin/token-preview";
 
-async fn preview(admin: &User, app: &App, email: &str, scope: &str) -> Page {
-    let query = format!(
-        "client_id={}&email={email}&scope={}",
-        app.id,
-        scope.replace(' ', "+")
-    );
-    admin.browser().open(&format!("{PATH}?{query}")).await
+fn path_of(app: &App, email: &str, scope: &str) -> String {
+    let scope = scope.replace(' ', "+");
+    format!("{PATH}?client_id={}&email={email}&scope={scope}", app.id)
 }
 
-/// The JSON texts of the page, in their order, without the call that reads the page.
+async fn preview(admin: &User, app: &App, email: &str, scope: &str) -> Page {
+    admin.browser().open(&path_of(app, email, scope)).await
+}
+
+/// The JSON texts of the page, in their order, without the command and the call that do the same.
 fn texts_of(page: &Page) -> Vec<Value> {
     let texts = page.copied();
     texts
@@ -54,9 +54,46 @@ async fn the_preview_has_the_claims_of_the_tokens(world: SharedWorld) {
     let app = world.app().kind("web").scope(scope).register();
     let page = preview(&admin, &app, &user.email, scope).await;
     expect_words(&page, 200, "are examples");
-    let call = format!("curl -b \"$jar\" '{}{PATH}?client_id={}", world.base(), app.id);
-    expect_words(&page, 200, &call);
+    for words in [
+        &format!("'{}{PATH}?client_id={}", world.base(), app.id),
+        &format!(
+            "tokens preview --client={} --user='{}' --scope='{scope}'",
+            app.id, user.email
+        ),
+    ] {
+        expect_words(&page, 200, words);
+    }
     let shown = texts_of(&page);
+    // The call and the command preview the same, and sign nothing.
+    let path = path_of(&app, &user.email, scope);
+    let by_call = admin.get(&path).await.expect(200).json();
+    let args = [
+        "tokens",
+        "preview",
+        "--client",
+        &app.id,
+        "--user",
+        &user.email,
+        "--scope",
+        scope,
+        "--json",
+    ];
+    let mut by_command = world.cli(&args, "");
+    // On port 0 a command does not know the URL of the server.
+    for (token, name) in [
+        ("access_token", "iss"),
+        ("access_token", "aud"),
+        ("id_token", "iss"),
+    ] {
+        by_command[token][name] = by_call[token][name].clone();
+    }
+    for previewed in [by_call, by_command] {
+        for (name, shown) in ["access_token", "id_token", "user_info"].iter().zip(&shown) {
+            expect_same(&previewed[name], shown);
+        }
+        assert_eq!(previewed.as_object().unwrap().len(), 3, "{previewed}");
+        assert!(!previewed.to_string().contains("eyJ"), "{previewed}");
+    }
     let tokens = app.tokens(&user, scope).await;
     expect_same(&shown[0], &claims(&tokens.access));
     expect_same(
@@ -98,7 +135,18 @@ async fn the_preview_says_why_no_tokens_come_out(world: SharedWorld) {
         let page = preview(&admin, &app, email, scope).await;
         expect_words(&page, 200, words);
         assert!(page.copied().is_empty(), "{}", page.reply);
+        let answer = admin.get(&path_of(&app, email, scope)).await.expect(200).json();
+        let refusal = answer["refusal"].as_str().unwrap();
+        assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
+        let (user, scope) = (format!("--user={email}"), format!("--scope={scope}"));
+        let args = ["tokens", "preview", "--client", &app.id, &user, &scope];
+        let failed = world.run(&args, "");
+        assert_eq!(failed.status.code(), Some(1), "{failed:?}");
+        let stderr = String::from_utf8_lossy(&failed.stderr);
+        assert!(stderr.contains(refusal), "{refusal}: {stderr}");
     }
+    let nothing = admin.get(PATH).await.expect(200).json();
+    assert_eq!(nothing["refusal"], "no app has this client id");
     let page = admin.browser().open(&format!("{PATH}?client_id=none")).await;
     expect_words(&page, 200, "No app has this client id.");
     world.cli(&["clients", "disable", &app.id, "--json"], "");

@@ -1,7 +1,7 @@
 //! ID tokens (OpenID Connect Core §2).
 
 use super::Grants;
-use super::tokens::TokenGrant;
+use super::tokens::{TokenGrant, TokenTerms};
 use crate::keys;
 use access_tokens::PublicKeys as _;
 use foundation::clock::Timestamp;
@@ -49,20 +49,20 @@ struct HintClaims {
     _auth_time: i64,
 }
 
-impl Grants {
+impl<'a> TokenTerms<'a> {
     /// Returns the claims of a new ID token that belongs to an access token and has the same lifetime.
-    pub(super) fn id_token_claims<'a>(
-        &'a self,
+    pub(super) fn id_token_claims(
+        self,
         grant: &TokenGrant<'a>,
         access_token: &str,
         now: Timestamp,
     ) -> Claims<'a> {
         let family = grant.family;
         Claims {
-            iss: &self.issuer,
+            iss: self.issuer,
             sub: family.user_id.to_string(),
             aud: &family.client_id,
-            exp: now.after(self.lifetimes.access_token).seconds(),
+            exp: now.after(self.lifetime).seconds(),
             iat: now.seconds(),
             auth_time: family.sign_in.at.seconds(),
             nonce: grant.nonce,
@@ -72,7 +72,9 @@ impl Grants {
             sid: family.session_id.map(|id| id.to_string()),
         }
     }
+}
 
+impl Grants {
     /// Returns the client that an ID token was issued to, and the contents of the token, which may have
     /// expired (OpenID Connect RP-Initiated Logout 1.0 §4). Returns `None` if this issuer did not sign it
     /// with a key that is published or was retired within the longest lifetime of a session, or if it is

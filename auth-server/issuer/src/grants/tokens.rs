@@ -11,6 +11,7 @@ use foundation::scope::{self, Scope};
 use identity::clients::Client;
 use identity::refresh_families::Family;
 use serde::Serialize;
+use std::time::Duration;
 
 /// The claims of RFC 9068 §2.2, and those by which all tokens of a grant, of a user or of a client are
 /// revoked.
@@ -57,6 +58,17 @@ pub(super) struct TokenGrant<'a> {
     pub(super) key: Option<&'a str>,
 }
 
+/// The values that all tokens of an issuer share.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenTerms<'a> {
+    /// The issuer's URL.
+    pub issuer: &'a str,
+    /// The `aud` of access tokens.
+    pub audience: &'a str,
+    /// The lifetime of access tokens and ID tokens.
+    pub lifetime: Duration,
+}
+
 /// The subject of an access token.
 #[derive(Clone, Copy)]
 pub(super) enum Subject<'a> {
@@ -81,7 +93,7 @@ impl Grants {
         let refresh_token = self.refresh_tokens.derive(&family.id, family.generation);
         let tokens = self.issue_access_token(signer, Subject::User(family), scope, grant.key, now)?;
         let id_token = scope.contains(scope::OPENID).then(|| {
-            let claims = self.id_token_claims(grant, &tokens.access_token, now);
+            let claims = self.terms().id_token_claims(grant, &tokens.access_token, now);
             signer.sign("JWT", &claims)
         });
         Ok(TokenResponse {
@@ -101,7 +113,7 @@ impl Grants {
         key: Option<&str>,
         now: Timestamp,
     ) -> Result<TokenResponse, keys::Error> {
-        let claims = self.access_token_claims(subject, scope, key, now);
+        let claims = self.terms().access_token_claims(subject, scope, key, now);
         let access_token = signer.sign("at+jwt", &claims)?;
         COUNTERS.issue(signer.kid(), now.after(self.lifetimes.access_token));
         Ok(TokenResponse {
@@ -114,9 +126,19 @@ impl Grants {
         })
     }
 
+    pub(super) fn terms(&self) -> TokenTerms<'_> {
+        TokenTerms {
+            issuer: &self.issuer,
+            audience: &self.audience,
+            lifetime: self.lifetimes.access_token,
+        }
+    }
+}
+
+impl<'a> TokenTerms<'a> {
     /// Returns the claims of a new access token.
-    pub(super) fn access_token_claims<'a>(
-        &'a self,
+    pub(super) fn access_token_claims(
+        self,
         subject: Subject<'a>,
         scope: Scope,
         key: Option<&'a str>,
@@ -130,8 +152,8 @@ impl Grants {
             Subject::Service(client) => (client.id.clone(), &client.id, client.epoch, None),
         };
         Claims {
-            iss: &self.issuer,
-            aud: &self.audience,
+            iss: self.issuer,
+            aud: self.audience,
             sub,
             client_id,
             scope,
@@ -141,7 +163,7 @@ impl Grants {
             client_epoch,
             jti: random::id(),
             iat: now.seconds(),
-            exp: now.after(self.lifetimes.access_token).seconds(),
+            exp: now.after(self.lifetime).seconds(),
             cnf: key.map(|jkt| Confirmation { jkt }),
         }
     }

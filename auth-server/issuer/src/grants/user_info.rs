@@ -1,6 +1,7 @@
 //! Claims about a user for the client that has an access token (OpenID Connect Core §5.3).
 
 use super::Grants;
+use super::tokens::TokenTerms;
 use crate::keys;
 use access_tokens::{Subject, Token};
 use foundation::clock::Timestamp;
@@ -63,18 +64,16 @@ impl Grants {
         user_info: &UserInfo,
         now: Timestamp,
     ) -> Result<String, keys::Error> {
-        let claims = self.signed_claims(client_id, user_info);
+        let claims = self.terms().signed_claims(client_id, user_info);
         self.keys.signer(now)?.sign("JWT", &claims)
     }
+}
 
+impl<'a> TokenTerms<'a> {
     /// Returns the claims of a signed response.
-    pub(super) fn signed_claims<'a>(
-        &'a self,
-        client_id: &'a str,
-        user_info: &'a UserInfo,
-    ) -> SignedUserInfo<'a> {
+    pub(super) fn signed_claims(self, client_id: &'a str, user_info: &'a UserInfo) -> SignedUserInfo<'a> {
         SignedUserInfo {
-            iss: &self.issuer,
+            iss: self.issuer,
             aud: client_id,
             user_info,
         }

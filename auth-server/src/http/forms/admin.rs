@@ -5,6 +5,7 @@ use crate::pages::Parts;
 use crate::paths;
 use identity::consents::list as consents;
 use identity::sessions;
+use issuer::grants::PreviewRequest;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -133,6 +134,17 @@ pub(crate) struct TokenPreviewQuery {
     /// Present right after sign-in.
     #[param(ignore)]
     pub(crate) signed_in: Option<String>,
+}
+
+impl TokenPreviewQuery {
+    /// Returns the request for a preview.
+    pub(crate) fn request(&self) -> PreviewRequest<'_> {
+        PreviewRequest {
+            client_id: &self.client_id,
+            email: &self.email,
+            scope: &self.scope,
+        }
+    }
 }
 
 of_one_user!(

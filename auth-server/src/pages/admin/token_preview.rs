@@ -1,19 +1,18 @@
 //! The page of the claims that an app would get for a user.
 
-use super::{InTerminal, quoted};
+use super::{InTerminal, options, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use axum::response::Response;
-use issuer::grants::TokenPreview;
+use issuer::grants::{PreviewRefusal, PreviewRequest, TokenPreview};
+use serde_json::Value;
 
 /// The form as it was filled in, and the claims or the reason why there are none.
 pub(crate) struct TokenPreviewPage<'a> {
-    pub(crate) client_id: &'a str,
-    pub(crate) email: &'a str,
-    pub(crate) scope: &'a str,
-    pub(crate) preview: Option<&'a Result<TokenPreview, Text<'static>>>,
+    pub(crate) request: PreviewRequest<'a>,
+    pub(crate) preview: Option<&'a TokenPreview>,
     /// The URL of the page with these fields.
     pub(crate) url: &'a str,
 }
@@ -25,7 +24,10 @@ struct TokenPreviewTemplate<'a> {
     client_id: &'a str,
     email: &'a str,
     scope: &'a str,
-    preview: Option<&'a TokenPreview>,
+    /// The claims of the access token as JSON with one member per line, as the others.
+    access_token: Option<String>,
+    id_token: Option<String>,
+    user_info: Option<String>,
     /// Whether the tokens are those of a user and not of a service.
     has_user: bool,
     path: &'static str,
@@ -34,9 +36,13 @@ struct TokenPreviewTemplate<'a> {
 
 /// Renders the page.
 pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
-    let refusal = page.preview.and_then(|preview| preview.as_ref().err());
-    let refusal = refusal.map(Text::plain);
-    let preview = page.preview.and_then(|preview| preview.as_ref().ok());
+    let (request, preview) = (page.request, page.preview);
+    let refusal = preview.and_then(|preview| preview.refusal);
+    let refusal = refusal.map(|refusal| in_words(refusal).plain());
+    let claims = |of: fn(&TokenPreview) -> Option<&Value>| {
+        let claims = preview.and_then(of);
+        claims.map(|claims| format!("{claims:#}"))
+    };
     let template = TokenPreviewTemplate {
         form: FormState {
             csrf: "",
@@ -44,13 +50,37 @@ pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
             error: refusal.as_deref(),
             wrong_field: None,
         },
-        client_id: page.client_id,
-        email: page.email,
-        scope: page.scope,
-        preview,
+        client_id: request.client_id,
+        email: request.email,
+        scope: request.scope,
+        access_token: claims(|preview| preview.access_token.as_ref()),
+        id_token: claims(|preview| preview.id_token.as_ref()),
+        user_info: claims(|preview| preview.user_info.as_ref()),
         has_user: preview.is_some_and(|preview| preview.has_user),
         path: paths::ADMIN_TOKEN_PREVIEW,
-        in_terminal: InTerminal::page(&quoted(page.url)),
+        in_terminal: InTerminal::new(&command(request), &quoted(page.url)),
     };
     render_in_tab("clients", &text::of("token-preview").plain(), &template)
+}
+
+fn in_words(refusal: PreviewRefusal) -> Text<'static> {
+    match refusal {
+        PreviewRefusal::NoClient => text::of("token-preview-no-client"),
+        PreviewRefusal::NoUser => text::of("token-preview-no-user"),
+        PreviewRefusal::Disabled => text::of("token-preview-disabled"),
+        PreviewRefusal::Scope(scope) => text::of("token-preview-scope").with("scope", scope.to_string()),
+        PreviewRefusal::Outdated => text::of("token-preview-outdated"),
+    }
+}
+
+/// Returns the command that previews the same, for a shell.
+fn command(request: PreviewRequest<'_>) -> String {
+    let parameters = [
+        ("client", request.client_id),
+        ("user", request.email),
+        ("scope", request.scope),
+    ];
+    let parameters = parameters.map(|(name, value)| (name, value.to_owned()));
+    let entered = parameters.iter().filter(|(_, value)| !value.is_empty());
+    format!("tokens preview{}", options(entered))
 }

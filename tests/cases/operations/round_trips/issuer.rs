@@ -110,6 +110,9 @@ routes! {
     listClients "session" [2 2] |f| f.admin.get("/admin/clients");
     listClients "page" [2 2] |f| f.admin.browser().open_call("/admin/clients");
     showNewClient "" [1 1] |f| f.admin.browser().open_call("/admin/apps/new");
+    previewTokens "session" [2 2] |f| {
+        f.admin.get(&format!("/admin/token-preview?client_id={}&email={}", f.app.id, f.owner.email))
+    };
     previewTokens "form" [1 1] |f| f.admin.browser().open_call("/admin/token-preview");
     previewTokens "claims" [2 2] |f| {
         let path = format!("/admin/token-preview?client_id={}&email={}", f.app.id, f.owner.email);
