@@ -17,6 +17,7 @@ mod deletion;
 mod demo;
 mod email;
 mod errors;
+mod event_stream;
 mod events;
 mod journey;
 mod languages;

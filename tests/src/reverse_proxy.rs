@@ -1,7 +1,8 @@
 //! A reverse proxy that puts several processes behind one origin. Each request goes to the next replica of
-//! the service that serves its path.
+//! the service that serves its path. As nginx does, it passes no response on before its end, except one with
+//! `X-Accel-Buffering: no`.
 
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::{BodyExt as _, Either, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode, Uri, header};
@@ -45,6 +46,9 @@ const ISSUER_PATHS: [&str; 26] = [
     "/device",
     "/device_authorization",
 ];
+
+/// The body of a response: the whole of it, or one that still arrives.
+type Body = Either<Full<Bytes>, Incoming>;
 
 /// The proxy. Stops on drop.
 #[derive(Debug)]
@@ -155,7 +159,7 @@ async fn forward(
     replicas: &Replicas,
     client: &Client<HttpConnector, Full<Bytes>>,
     request: Request<Incoming>,
-) -> Response<Full<Bytes>> {
+) -> Response<Body> {
     let port = replicas.next_port(request.uri().path());
     let (mut parts, body) = request.into_parts();
     let target = parts.uri.path_and_query().map_or("/", |path| path.as_str());
@@ -175,15 +179,23 @@ async fn forward(
         for hop_by_hop in [header::TRANSFER_ENCODING, header::CONNECTION] {
             parts.headers.remove(hop_by_hop);
         }
+        if parts
+            .headers
+            .get("x-accel-buffering")
+            .is_some_and(|value| value == "no")
+        {
+            return Ok(Response::from_parts(parts, Either::Right(body)));
+        }
         let body = body
             .collect()
             .await
             .map_err(|error| error.to_string())?
             .to_bytes();
-        Ok::<_, String>(Response::from_parts(parts, Full::new(body)))
+        Ok::<_, String>(Response::from_parts(parts, Either::Left(Full::new(body))))
     };
     sent.await.unwrap_or_else(|error| {
-        let mut response = Response::new(Full::from(format!("no replica answered: {error}")));
+        let reason = Full::from(format!("no replica answered: {error}"));
+        let mut response = Response::new(Either::Left(reason));
         *response.status_mut() = StatusCode::BAD_GATEWAY;
         response
     })

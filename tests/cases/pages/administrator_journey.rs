@@ -134,9 +134,7 @@ impl Visitor<'_> {
     /// Finds a failed sign-in of a user by its correlation id: with scripts among the events that appear as
     /// they happen, and otherwise by the form.
     async fn find_failed_sign_in(&self, user: &User) {
-        // The reverse proxy of the tests passes no response on before its end.
-        let issuer = format!("http://localhost:{}", self.world.issuer_ports()[0]);
-        self.open(&format!("{issuer}/admin/events")).await;
+        self.open("/admin/events").await;
         let follow = "[data-events] button";
         if self.has_scripts {
             self.chromium.press(follow).await;

@@ -5,7 +5,7 @@ use foundation::random;
 use serde_json::json;
 use std::time::Duration;
 use storage::execute;
-use tests::{PASSWORD, Page, SharedWorld, User, World, on_every_shape};
+use tests::{Page, SharedWorld, World, on_every_shape};
 
 pub(super) const PATH: &str = "/admin/events";
 
@@ -282,83 +282,7 @@ async fn the_pages_of_a_period_are_linked(world: World) {
     }
 }
 
-/// A stream of new events from the first replica of the issuer.
-struct Stream {
-    response: reqwest::Response,
-    text: String,
-}
-
-impl Stream {
-    /// Opens the stream of the events of this user, at the position `last` if there is one.
-    async fn open(world: &World, admin: &User, of: &User, last: Option<&str>) -> Self {
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let port = world.issuer_ports()[0];
-        let url = format!("http://localhost:{port}{PATH}/stream?user_id={}", of.id);
-        let mut request = client.get(url).header("cookie", format!("sid={}", admin.sid));
-        if let Some(last) = last {
-            request = request.header("last-event-id", last);
-        }
-        let response = request.send().await.unwrap();
-        assert_eq!(response.status(), 200);
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
-        assert_eq!(response.headers()["cache-control"], "no-store");
-        let text = String::new();
-        Self { response, text }
-    }
-
-    /// Waits for the event with this correlation id. Returns the position.
-    async fn wait_for(&mut self, correlation_id: &str) -> String {
-        loop {
-            let complete = self.text.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
-            let found = complete
-                .split("\n\n")
-                .find(|message| message.contains(correlation_id));
-            if let Some(message) = found {
-                let mut lines = message.lines();
-                let id = lines.find_map(|line| line.strip_prefix("id:"));
-                return id.unwrap().trim().to_owned();
-            }
-            let chunk = self.response.chunk().await.unwrap();
-            let chunk = chunk.unwrap_or_else(|| panic!("the stream ended: {}", self.text));
-            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
-        }
-    }
-}
-
-async fn an_administrator_follows_new_events(world: SharedWorld) {
-    let (admin, user, other) = (
-        world.user_with_role("admin").await,
-        world.user().await,
-        world.user().await,
-    );
-    let page = admin.browser().open(PATH).await;
-    assert!(
-        page.reply.text().contains("data-events=\"/admin/events/stream?"),
-        "{}",
-        page.reply
-    );
-    let mut stream = Stream::open(&world, &admin, &user, None).await;
-    let failed = user.anonymous().login(&user.email, "not the password").await;
-    let failed = failed.expect(401);
-    let id = stream.wait_for(failed.correlation_id()).await;
-    drop(stream);
-    // A client that connects again misses nothing.
-    let elsewhere = other.anonymous().login(&other.email, PASSWORD).await.expect(200);
-    let missed = user.anonymous().login(&user.email, PASSWORD).await.expect(200);
-    let mut resumed = Stream::open(&world, &admin, &user, Some(&id)).await;
-    resumed.wait_for(missed.correlation_id()).await;
-    let unwanted = elsewhere.correlation_id();
-    assert!(!resumed.text.contains(unwanted), "{}", resumed.text);
-    // The stream ends with the session.
-    admin.post("/logout").await.expect(204);
-    while resumed.response.chunk().await.unwrap().is_some() {}
-    let stream = format!("{PATH}/stream?seconds=0");
-    user.get(&stream).await.expect_error(403, "forbidden");
-    admin.get(&stream).await.expect_error(401, "unauthenticated");
-}
-
 on_every_shape!(
-    an_administrator_follows_new_events,
     a_failed_sign_in_is_found_by_its_correlation_id,
     every_condition_selects_events,
     only_administrators_see_the_events,

@@ -1,0 +1,135 @@
+//! The stream of new security events, for administrators.
+
+use super::events::PATH;
+use std::time::Duration;
+use tests::{
+    PASSWORD, RawConnection, SharedWorld, User, World, eventually, on_every_shape, on_many_processes,
+    on_one_shape,
+};
+
+/// A stream of new events.
+struct Stream {
+    response: reqwest::Response,
+    text: String,
+}
+
+impl Stream {
+    /// Opens the stream of the events of this user at the first replica of the issuer, at the position `last`
+    /// if there is one.
+    async fn open(world: &World, admin: &User, of: &User, last: Option<&str>) -> Self {
+        let issuer = format!("http://localhost:{}", world.issuer_ports()[0]);
+        Self::open_at(&issuer, admin, of, last).await
+    }
+
+    /// Opens it at this origin.
+    async fn open_at(origin: &str, admin: &User, of: &User, last: Option<&str>) -> Self {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let url = format!("{origin}{PATH}/stream?user_id={}", of.id);
+        let mut request = client.get(url).header("cookie", format!("sid={}", admin.sid));
+        if let Some(last) = last {
+            request = request.header("last-event-id", last);
+        }
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(response.headers()["cache-control"], "no-store");
+        let text = String::new();
+        Self { response, text }
+    }
+
+    /// Waits for the event with this correlation id. Returns the position.
+    async fn wait_for(&mut self, correlation_id: &str) -> String {
+        loop {
+            let complete = self.text.rsplit_once("\n\n").map_or("", |(complete, _)| complete);
+            let found = complete
+                .split("\n\n")
+                .find(|message| message.contains(correlation_id));
+            if let Some(message) = found {
+                let mut lines = message.lines();
+                let id = lines.find_map(|line| line.strip_prefix("id:"));
+                return id.unwrap().trim().to_owned();
+            }
+            let chunk = self.response.chunk().await.unwrap();
+            let chunk = chunk.unwrap_or_else(|| panic!("the stream ended: {}", self.text));
+            self.text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+}
+
+async fn an_administrator_follows_new_events(world: SharedWorld) {
+    let (admin, user, other) = (
+        world.user_with_role("admin").await,
+        world.user().await,
+        world.user().await,
+    );
+    let page = admin.browser().open(PATH).await;
+    assert!(
+        page.reply.text().contains("data-events=\"/admin/events/stream?"),
+        "{}",
+        page.reply
+    );
+    let mut stream = Stream::open(&world, &admin, &user, None).await;
+    let failed = user.anonymous().login(&user.email, "not the password").await;
+    let failed = failed.expect(401);
+    let id = stream.wait_for(failed.correlation_id()).await;
+    drop(stream);
+    // A client that connects again misses nothing.
+    let elsewhere = other.anonymous().login(&other.email, PASSWORD).await.expect(200);
+    let missed = user.anonymous().login(&user.email, PASSWORD).await.expect(200);
+    let mut resumed = Stream::open(&world, &admin, &user, Some(&id)).await;
+    resumed.wait_for(missed.correlation_id()).await;
+    let unwanted = elsewhere.correlation_id();
+    assert!(!resumed.text.contains(unwanted), "{}", resumed.text);
+    // The stream ends with the session.
+    admin.post("/logout").await.expect(204);
+    while resumed.response.chunk().await.unwrap().is_some() {}
+    let stream = format!("{PATH}/stream?seconds=0");
+    user.get(&stream).await.expect_error(403, "forbidden");
+    admin.get(&stream).await.expect_error(401, "unauthenticated");
+}
+
+/// A proxy that buffers the stream would begin to answer when it ends, after 15 seconds.
+async fn events_pass_a_proxy_that_buffers_responses(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let mut stream = Stream::open_at(world.base(), &admin, &user, None).await;
+    let failed = user.anonymous().login(&user.email, "not the password").await;
+    let failed = failed.expect(401);
+    let arrival = stream.wait_for(failed.correlation_id());
+    let arrived = tokio::time::timeout(Duration::from_secs(10), arrival).await;
+    assert!(arrived.is_ok(), "the event did not pass the proxy");
+}
+
+async fn a_process_has_at_most_50_streams(world: World) {
+    let admin = world.user_with_role("admin").await;
+    let port = world.issuer_ports()[0];
+    let (issuer, path) = (
+        admin.at(&format!("http://localhost:{port}")),
+        format!("{PATH}/stream?seconds=0"),
+    );
+    let request = format!(
+        "GET {PATH}/stream HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: sid={}\r\n\r\n",
+        admin.sid
+    );
+    let mut streams = Vec::new();
+    for _ in 0..50 {
+        let mut stream = RawConnection::connect(port).await;
+        stream.send(&request).await;
+        // The first message tells when to connect again.
+        stream.read_until("\nretry:").await;
+        streams.push(stream);
+    }
+    let refused = issuer.get(&path).await;
+    assert_eq!(refused.header("retry-after"), "1");
+    refused.expect_error(429, "rate_limited");
+    // Other requests are served meanwhile.
+    issuer.get(PATH).await.expect(200);
+    drop(streams.pop());
+    eventually("the end of a stream makes no room for another", async || {
+        issuer.get(&path).await.status == 200
+    })
+    .await;
+}
+
+on_every_shape!(an_administrator_follows_new_events);
+on_many_processes!(events_pass_a_proxy_that_buffers_responses);
+on_one_shape!(a_process_has_at_most_50_streams);
