@@ -5,6 +5,7 @@ mod consents;
 mod events;
 mod figures;
 mod keys;
+mod migrate;
 mod sessions;
 mod tokens;
 mod users;
@@ -62,6 +63,8 @@ pub enum Command {
     /// Show what the processes counted: sign-ins, grants, requests, revocations.
     #[command(subcommand)]
     Figures(figures::Command),
+    /// Apply the missing migrations of the schema, as every start of the server and every other command does.
+    Migrate(migrate::Arguments),
 }
 
 /// The reason why a command failed.
@@ -151,7 +154,7 @@ struct Services {
 
 impl Command {
     /// Returns whether the command runs although the clock of this machine differs from that of the database:
-    /// it reads, or it ends what may be lost or stolen.
+    /// it reads, it ends what may be lost or stolen, or it changes only the schema.
     const fn runs_with_wrong_clock(&self) -> bool {
         use clients::registration_tokens::Command as Tokens;
         use {clients::Command as Clients, keys::Command as Keys, users::Command as Users};
@@ -176,6 +179,7 @@ impl Command {
                 | Self::Consents(_)
                 | Self::Events(_)
                 | Self::Figures(_)
+                | Self::Migrate(_)
         )
     }
 }
@@ -208,6 +212,18 @@ pub fn run<'a>(
     // Boxed, so that the compiler makes its only copy in this crate.
     Box::pin(async move {
         common.check()?;
+        let pending = match &command {
+            Command::Migrate(_) => {
+                let url = common.database.url(&common.data_dir)?;
+                url.pending_migrations().await?
+            }
+            _ => Vec::new(),
+        };
+        if let Command::Migrate(arguments) = &command
+            && arguments.plan
+        {
+            return Ok(migrate::print_migrations(arguments, &pending)?);
+        }
         let db = common.open_database(2, 1).await?;
         db.migrate().await?;
         let check = ClockCheck::new(db.clone());
@@ -239,6 +255,7 @@ pub fn run<'a>(
             Command::Events(command) => events::run(command, &services).await,
             Command::Figures(command) => figures::run(command, &services).await,
             Command::Keys(command) => keys::run(command, services).await,
+            Command::Migrate(arguments) => migrate::print_migrations(&arguments, &pending),
         };
         db.close().await;
         Ok(result?)

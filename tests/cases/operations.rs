@@ -10,6 +10,7 @@ mod image;
 mod imports;
 mod list_plans;
 mod manual;
+mod migrations;
 mod pruning;
 mod redis;
 mod reload;

@@ -11,6 +11,7 @@ mod connector;
 mod error;
 mod lease;
 mod macros;
+mod migrations;
 mod place;
 mod pool;
 mod postgres_statement;
@@ -26,6 +27,7 @@ pub use array::Array;
 pub use batch::BatchCall;
 use batch::Batches;
 pub use error::Error;
+pub use migrations::{PendingMigration, STATEMENTS as MIGRATION_STATEMENTS};
 pub use place::Place;
 pub use pool::{Pool, use_connections_of_thread};
 pub use postgres_statement::PostgresQuery;
@@ -170,14 +172,12 @@ impl Db {
         match &self.connections {
             Engine::Sqlite(SqliteConnections { writer, .. }) => {
                 let mut lease = writer.acquire().await?;
-                let migrations = sqlx::migrate!("../../migrations/sqlite");
-                let result = migrations.run(lease.begin_statement()?).await;
+                let result = migrations::SQLITE.run(lease.begin_statement()?).await;
                 lease.end_statement(result.map_err(Error::from))
             }
             Engine::Postgres(pool) => {
                 let mut lease = pool.acquire().await?;
-                let migrations = sqlx::migrate!("../../migrations/postgres");
-                let result = migrations.run(lease.begin_statement()?).await;
+                let result = migrations::POSTGRES.run(lease.begin_statement()?).await;
                 lease.end_statement(result.map_err(Error::from))
             }
         }

@@ -1,7 +1,7 @@
 //! Storage: the database, Redis, and the services that use them to share state.
 //!
-//! This crate has statements on one table, `housekeeping_leases`: the others belong to the domain modules
-//! that write them.
+//! This crate has statements on `housekeeping_leases` and on the table of the applied migrations: the others
+//! belong to the domain modules that write them.
 
 pub mod clock_check;
 pub mod db;
@@ -16,7 +16,12 @@ pub mod settings;
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {
-    named_statements([clock_check::STATEMENTS, db::LEASE_STATEMENTS]).collect()
+    named_statements([
+        clock_check::STATEMENTS,
+        db::LEASE_STATEMENTS,
+        db::MIGRATION_STATEMENTS,
+    ])
+    .collect()
 }
 
 /// Returns the statements of these lists with their names.

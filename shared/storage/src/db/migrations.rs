@@ -1,0 +1,120 @@
+//! The migrations of the schema, and those that a database lacks.
+
+use super::pool::ACQUIRE_TIMEOUT;
+use super::{DatabaseUrl, Engine, Error};
+use crate::sql;
+use foundation::time_limits;
+use serde::Serialize;
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, PgConnection, SqliteConnection};
+use std::path::Path;
+use tokio::time::timeout;
+
+/// The migrations for SQLite.
+pub(super) static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+/// The migrations for PostgreSQL.
+pub(super) static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+
+sql! {
+    HAS_TABLE_SQLITE = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '_sqlx_migrations')";
+    HAS_TABLE_POSTGRES = "SELECT to_regclass('_sqlx_migrations') IS NOT NULL";
+    APPLIED = "SELECT version, checksum, success FROM _sqlx_migrations ORDER BY version";
+}
+
+/// The number and the checksum of an applied migration, and whether it was applied whole.
+type Applied = (i64, Vec<u8>, bool);
+
+/// A migration that a database lacks.
+#[derive(Debug, Serialize)]
+pub struct PendingMigration {
+    /// The number, which orders the migrations.
+    pub number: i64,
+    /// The name.
+    pub name: &'static str,
+    /// The file, from the root of the repository.
+    pub file: String,
+    /// The statements.
+    pub sql: &'static str,
+}
+
+/// Returns the applied migrations in the database of a connection. A macro, because a function that is
+/// generic over the two engines would have a dozen bounds.
+macro_rules! applied {
+    ($connection:expr, $has_table:expr) => {{
+        let (has_table,): (bool,) = sqlx::query_as($has_table).fetch_one(&mut $connection).await?;
+        match has_table {
+            true => {
+                sqlx::query_as::<_, Applied>(APPLIED)
+                    .fetch_all(&mut $connection)
+                    .await?
+            }
+            false => Vec::new(),
+        }
+    }};
+}
+
+impl DatabaseUrl {
+    /// Returns the migrations that [`Db::migrate`](super::Db::migrate) would apply, in its order. Changes
+    /// nothing, and does not create a missing SQLite file. Fails if the database has a migration that this
+    /// program does not know or that differs from the program's own.
+    pub async fn pending_migrations(&self) -> Result<Vec<PendingMigration>, Error> {
+        match &self.0 {
+            Engine::Sqlite(options) => {
+                let file = options.get_filename();
+                let applied = match file.try_exists().map_err(sqlx::Error::Io)? {
+                    true => applied_in_file(file).await?,
+                    false => Vec::new(),
+                };
+                lacking(&SQLITE, "sqlite", &applied)
+            }
+            Engine::Postgres(options) => {
+                let connect = PgConnection::connect_with(options);
+                let connected = timeout(time_limits::multiplied(ACQUIRE_TIMEOUT), connect).await;
+                let mut connection = connected.map_err(|_| Error::timed_out())??;
+                lacking(&POSTGRES, "postgres", &applied!(connection, HAS_TABLE_POSTGRES))
+            }
+        }
+    }
+}
+
+/// Returns the applied migrations in an SQLite file. The options of a [`DatabaseUrl`] would change its journal
+/// mode.
+async fn applied_in_file(file: &Path) -> Result<Vec<Applied>, Error> {
+    let options = SqliteConnectOptions::new().filename(file);
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    let applied = applied!(connection, HAS_TABLE_SQLITE);
+    connection.close().await?;
+    Ok(applied)
+}
+
+/// Returns the migrations of `migrator`, whose files are in `folder`, that are not applied.
+fn lacking(
+    migrator: &'static Migrator,
+    folder: &str,
+    applied: &[Applied],
+) -> Result<Vec<PendingMigration>, Error> {
+    for (number, checksum, is_whole) in applied {
+        let known = migrator.iter().find(|migration| migration.version == *number);
+        let known = known.ok_or(MigrateError::VersionMissing(*number))?;
+        if !is_whole {
+            return Err(MigrateError::Dirty(*number).into());
+        }
+        if known.checksum[..] != checksum[..] {
+            return Err(MigrateError::VersionMismatch(*number).into());
+        }
+    }
+    let lacks = |number: i64| !applied.iter().any(|(applied, ..)| *applied == number);
+    let pending = migrator.iter().filter(|migration| lacks(migration.version));
+    let pending = pending.map(|migration| PendingMigration {
+        number: migration.version,
+        name: &migration.description,
+        file: format!(
+            "migrations/{folder}/{:04}_{}.sql",
+            migration.version,
+            migration.description.replace(' ', "_")
+        ),
+        sql: migration.sql.as_str(),
+    });
+    Ok(pending.collect())
+}
