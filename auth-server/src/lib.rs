@@ -6,6 +6,7 @@ mod housekeeping;
 mod http;
 pub mod pages;
 mod paths;
+pub mod restored;
 mod router;
 pub mod settings;
 

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod allocations;
+mod backup;
 mod clocks;
 mod database_failures;
 mod documentation;

@@ -4,7 +4,7 @@
 use foundation::clock::Timestamp;
 use foundation::{random, secret};
 use serde::{Deserialize, Serialize};
-use storage::db::{Db, Error};
+use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_optional, sql};
 
 sql! {
@@ -13,6 +13,7 @@ sql! {
     FIND = "SELECT params FROM pushed_requests
             WHERE request_uri_hash = $1 AND client_id = $2 AND expires_at > $3
               AND NOT EXISTS (SELECT 1 FROM authorization_codes WHERE request_uri_hash = $1)";
+    DELETE_EVERY = "DELETE FROM pushed_requests";
     PRUNE = delete_expired!("pushed_requests");
 }
 
@@ -69,6 +70,11 @@ pub(crate) async fn find(
 ) -> Result<Option<String>, Error> {
     let row = fetch_optional!(db.reader(), (String,), FIND, request_uri.hash(), client_id, now)?;
     Ok(row.map(|(params,)| params))
+}
+
+/// Deletes the requests of all clients.
+pub async fn delete_every(tx: &mut Tx) -> Result<(), Error> {
+    execute!(tx.on(), DELETE_EVERY).map(|_| ())
 }
 
 /// Deletes expired requests. Returns their number.

@@ -1,11 +1,12 @@
 //! Latchkey in one process: the issuer and the API on one origin, on an embedded database by default.
 
+mod backup;
 mod banner;
 mod demo;
 mod first_start;
 
 use auth_server::{Issuer, cli};
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use first_start::{ACCOUNT_KEY, InitialPassword, MASTER_KEY, find_key, load_key, load_or_generate_key};
 use foundation::settings::{InvalidSetting, create_data_dir};
 use runtime::settings::{self, CommonSettings, SettingsSource};
@@ -23,7 +24,18 @@ struct Args {
     #[command(flatten)]
     api: api_server::settings::ApiSettings,
     #[command(subcommand)]
-    command: Option<cli::Command>,
+    command: Option<Command>,
+}
+
+/// The commands. A program without a command serves.
+#[derive(Debug, Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Administration(Box<cli::Command>),
+    /// Copy the embedded database to FILE, also while the server runs, and check the copy.
+    Backup(backup::Arguments),
+    /// Put the backup FILE in the place of the embedded database. Ends all sessions and tokens.
+    Restore(backup::Arguments),
 }
 
 /// Runs the program with the arguments of this process. Returns its exit code.
@@ -59,7 +71,12 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
                 .and_then(|key| args.issuer.master_key.with_previous(key)),
             account: configured_account_key.and_then(|key| load_key(key, ACCOUNT_KEY, data_dir)),
         };
-        return cli::run(command, &args.common, &args.issuer, keys).await;
+        let (common, issuer) = (&args.common, &args.issuer);
+        return match command {
+            Command::Administration(command) => cli::run(*command, common, issuer, keys).await,
+            Command::Backup(arguments) => backup::back_up(&arguments, common, issuer).await,
+            Command::Restore(arguments) => backup::restore(&arguments, common, issuer, keys).await,
+        };
     }
     let account_key = || {
         create_data_dir(data_dir)?;

@@ -66,6 +66,7 @@ sql! {
                    disabled_at = $20, identity_changed_at = $21
             WHERE id = $1";
     DELETE = "DELETE FROM clients WHERE id = $1";
+    END_ALL_EPOCHS = "UPDATE clients SET epoch = CASE WHEN epoch < $1 THEN $1 ELSE epoch + 1 END";
 }
 
 /// Runs a statement that writes a client. Its first 19 parameters are the id and the columns that both
@@ -240,6 +241,12 @@ pub async fn save(tx: &mut Tx, client: &Client) -> Result<(), Error> {
 /// Deletes a client that this transaction has [locked](lock), with its consents.
 pub async fn delete(tx: &mut Tx, id: &str) -> Result<(), Error> {
     execute!(tx.on(), DELETE, id).map(|_| ())
+}
+
+/// Ends the epochs of all clients. The next ones are numbered by the time, in microseconds, and so never
+/// by a number that an epoch had before.
+pub(crate) async fn end_all_epochs(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+    execute!(tx.on(), END_ALL_EPOCHS, now).map(|_| ())
 }
 
 /// Returns the client with this id.

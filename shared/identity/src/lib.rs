@@ -27,6 +27,7 @@ pub mod password_resets;
 pub mod passwords;
 mod recovery_codes;
 pub mod refresh_families;
+pub mod restored;
 mod sealed_state;
 pub mod second_factor;
 mod services;

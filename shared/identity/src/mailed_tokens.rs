@@ -28,6 +28,7 @@ sql! {
                          WHERE user_id = $1 AND purpose = $2 AND used_at IS NULL AND token_hash <> $3";
     DELETE_UNUSED = "DELETE FROM mailed_tokens WHERE user_id = $1 AND used_at IS NULL";
     DELETE_ALL = "DELETE FROM mailed_tokens WHERE user_id = $1";
+    DELETE_EVERY = "DELETE FROM mailed_tokens";
     PRUNE = delete_expired!("mailed_tokens");
 }
 
@@ -136,6 +137,11 @@ pub(crate) async fn delete_all(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
 /// Deletes the unused tokens of a user, whose links then no longer work.
 pub(crate) async fn delete_unused(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
     execute!(tx.on(), DELETE_UNUSED, user_id).map(|_| ())
+}
+
+/// Deletes the tokens of all users.
+pub(crate) async fn delete_every(tx: &mut Tx) -> Result<(), Error> {
+    execute!(tx.on(), DELETE_EVERY).map(|_| ())
 }
 
 /// Deletes expired tokens and returns their number.

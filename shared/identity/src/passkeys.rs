@@ -59,6 +59,7 @@ sql! {
     FIND_USED = "SELECT id FROM passkeys WHERE user_id = $1 AND last_used_at IS NOT NULL LIMIT 1";
     DELETE = "DELETE FROM passkeys WHERE id = $1 AND user_id = $2";
     DELETE_ALL = "DELETE FROM passkeys WHERE user_id = $1";
+    SKIP_CHALLENGES = "UPDATE passkeys SET challenged_at = $1 WHERE challenged_at < $1";
 }
 
 /// The largest number of passkeys of a user.
@@ -278,6 +279,11 @@ async fn claim(
     let (id, former) = (stored.id, stored.challenged_at);
     let (json, synced) = (serde_json::to_string(credential)?, is_synced(credential));
     Ok(execute!(tx.on(), CLAIM, id, former, challenged_at, json, synced, now)? == 1)
+}
+
+/// Refuses the answers of all passkeys to challenges until now.
+pub(crate) async fn skip_challenges(tx: &mut Tx, now: Timestamp) -> Result<(), db::Error> {
+    execute!(tx.on(), SKIP_CHALLENGES, now).map(|_| ())
 }
 
 /// Returns whether the authenticator has backed the passkey up (Web Authentication §6.1.3, backup state).

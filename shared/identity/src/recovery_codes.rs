@@ -15,6 +15,7 @@ sql! {
              WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL";
     COUNT = "SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL";
     DELETE = "DELETE FROM recovery_codes WHERE user_id = $1";
+    DELETE_EVERY = "DELETE FROM recovery_codes";
 }
 
 /// The number of codes per user.
@@ -83,6 +84,11 @@ pub(crate) async fn claim(
 /// Deletes all codes of a user.
 pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<(), Error> {
     execute!(tx.on(), DELETE, user_id).map(|_| ())
+}
+
+/// Deletes the codes of all users.
+pub(crate) async fn delete_every(tx: &mut Tx) -> Result<(), Error> {
+    execute!(tx.on(), DELETE_EVERY).map(|_| ())
 }
 
 #[cfg(test)]

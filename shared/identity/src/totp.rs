@@ -22,6 +22,7 @@ sql! {
     // Only one of several concurrent callers with the same code changes the row, so that a code works once.
     CLAIM_STEP = "UPDATE totp SET last_step = $3
              WHERE user_id = $1 AND sealed_seed = $2 AND confirmed_at IS NOT NULL AND last_step < $3";
+    SKIP_STEPS = "UPDATE totp SET last_step = $1 WHERE last_step < $1";
     DELETE = "DELETE FROM totp WHERE user_id = $1 RETURNING confirmed_at IS NOT NULL AS confirmed";
 }
 
@@ -29,6 +30,8 @@ sql! {
 const SEED_LEN: usize = 20;
 /// The time within which a first code completes an enrollment.
 const PENDING_LIFETIME: Duration = Duration::from_hours(1);
+/// The length of a time step (RFC 6238 §4), in seconds.
+const STEP_SECONDS: i64 = 30;
 /// The issuer that authenticator apps display.
 const ISSUER: &str = "Latchkey";
 
@@ -123,6 +126,13 @@ pub(crate) async fn claim_step(db: &Db, user_id: i64, sealed: &SealedSeed, step:
 pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, Error> {
     let deleted = fetch_optional!(tx.on(), (bool,), DELETE, user_id)?;
     Ok(deleted.is_some_and(|(confirmed,)| confirmed))
+}
+
+/// Refuses the codes of all users that could be used until now.
+pub(crate) async fn skip_steps(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+    // A code of the next step is accepted already.
+    let last = now.seconds() / STEP_SECONDS + 1;
+    execute!(tx.on(), SKIP_STEPS, last).map(|_| ())
 }
 
 /// Returns the time step near `now` whose code under the unsealed seed is `code`, if there is one.

@@ -17,6 +17,7 @@ use storage::{execute, sql};
 
 sql! {
     INSERT = "INSERT INTO mails (sealed, created_at, due_at, attempts) VALUES ($1, $2, $2, 0)";
+    DELETE_EVERY = "DELETE FROM mails";
 }
 
 /// The name under which mails are sealed. It is the same for all, because a row has no id before it is
@@ -109,4 +110,9 @@ impl Mails {
         let plain = self.key.open(SEAL_NAME, sealed)?;
         serde_json::from_slice(&plain).map_err(|_| UnsealError)
     }
+}
+
+/// Deletes all queued mails.
+pub async fn delete_every(tx: &mut Tx) -> Result<(), Error> {
+    execute!(tx.on(), DELETE_EVERY).map(|_| ())
 }

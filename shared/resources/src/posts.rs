@@ -19,5 +19,6 @@ pub use patch::PostPatch;
 pub use post::Post;
 pub use query::ListQuery;
 pub use store::{
-    VisiblePost, delete, delete_never_published, delete_version, find, find_to_change, find_visible, update,
+    VisiblePost, delete, delete_never_published, delete_version, find, find_to_change, find_visible,
+    renew_versions, update,
 };

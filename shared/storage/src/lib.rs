@@ -1,7 +1,7 @@
 //! Storage: the database, Redis, and the services that use them to share state.
 //!
-//! This crate has statements on `housekeeping_leases` and on the table of the applied migrations: the others
-//! belong to the domain modules that write them.
+//! This crate has statements on `housekeeping_leases` and on what the engine itself keeps, such as the applied
+//! migrations: the other tables belong to the domain modules that write them.
 
 pub mod clock_check;
 pub mod db;
@@ -18,6 +18,8 @@ pub mod settings;
 pub fn statements() -> Vec<(String, String)> {
     named_statements([
         clock_check::STATEMENTS,
+        db::FILE_STATEMENTS,
+        db::ID_STATEMENTS,
         db::LEASE_STATEMENTS,
         db::MIGRATION_STATEMENTS,
     ])

@@ -31,6 +31,7 @@ sql! {
     LIST = concat!(
         "SELECT ", columns!(), " FROM registration_tokens WHERE expires_at > $1 ORDER BY expires_at, id LIMIT 1000");
     DELETE = "DELETE FROM registration_tokens WHERE id = $1";
+    DELETE_EVERY = "DELETE FROM registration_tokens";
     PRUNE = delete_expired!("registration_tokens", "expires_at");
 }
 
@@ -118,6 +119,11 @@ pub async fn is_valid(db: &Db, token: &Secret, now: Timestamp) -> Result<bool, E
 pub(super) async fn claim(tx: &mut Tx, token: &Secret, now: Timestamp) -> Result<Option<String>, Error> {
     let claimed = fetch_optional!(tx.on(), (String,), CLAIM, token.hash(), now)?;
     Ok(claimed.map(|(id,)| id))
+}
+
+/// Deletes all tokens.
+pub async fn delete_every(tx: &mut Tx) -> Result<(), Error> {
+    execute!(tx.on(), DELETE_EVERY).map(|_| ())
 }
 
 /// Deletes expired tokens. Returns their number.

@@ -39,6 +39,8 @@ sql! {
     LOCK_SQLITE, LOCK_POSTGRES = "SELECT id FROM users WHERE id = $1";
     // A sign-in in progress fails when it locks the row, because the epoch no longer matches.
     END_EPOCH = "UPDATE users SET epoch = epoch + 1, epoch_end_reason = $2, epoch_ended_at = $3 WHERE id = $1 RETURNING epoch - 1";
+    END_ALL_EPOCHS = "UPDATE users SET epoch = CASE WHEN epoch < $1 THEN $1 ELSE epoch + 1 END, epoch_end_reason = $2,
+             epoch_ended_at = $1";
     REPLACE_PASSWORD = concat!(
         "UPDATE users SET password_hash = $2, password_change_required = $3, updated_at = $4
          WHERE id = $1 AND deleted_at IS NULL RETURNING ", columns!());
@@ -92,6 +94,12 @@ pub(crate) async fn lock(tx: &mut Tx, id: i64) -> Result<(), Error> {
 pub(crate) async fn end_epoch(tx: &mut Tx, id: i64, reason: EndReason, now: Timestamp) -> Result<i64, Error> {
     let (ended,) = fetch_one!(tx.on(), (i64,), END_EPOCH, id, reason.as_str(), now)?;
     Ok(ended)
+}
+
+/// Ends the epochs of all users. The next ones are numbered by the time, in microseconds, and so never
+/// by a number that an epoch had before.
+pub(crate) async fn end_all_epochs(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+    execute!(tx.on(), END_ALL_EPOCHS, now, EndReason::AllOfUser.as_str()).map(|_| ())
 }
 
 /// Replaces a password without verifying the current one and returns the changed account. Returns `None`,

@@ -55,6 +55,7 @@ sql! {
     FIND_VISIBILITY = "SELECT author_id, status FROM posts WHERE id = $1 AND deleted_at IS NULL";
     UPDATE_SQLITE = update!("", "");
     UPDATE_POSTGRES = update!(" FOR SHARE", " FOR NO KEY UPDATE");
+    RENEW_VERSIONS = "UPDATE posts SET version = CASE WHEN version < $1 THEN $1 ELSE version + 1 END";
     // The title stays, because pages that are sorted by it continue after a post that was deleted meanwhile.
     DELETE_SQLITE = delete!("", "id = $3 AND deleted_at IS NULL", "");
     DELETE_POSTGRES = delete!("", "id = $3 AND deleted_at IS NULL", " FOR NO KEY UPDATE");
@@ -198,4 +199,10 @@ pub async fn delete_never_published(
     let on = tx.on();
     let delete = on.choose(DELETE_NEVER_PUBLISHED_SQLITE, DELETE_NEVER_PUBLISHED_POSTGRES);
     execute!(on, delete, author_id, now, limit)
+}
+
+/// Numbers the versions of all posts by the time, in microseconds: no entity tag that was given before is
+/// given again.
+pub async fn renew_versions(tx: &mut Tx, now: Timestamp) -> Result<(), db::Error> {
+    execute!(tx.on(), RENEW_VERSIONS, now).map(|_| ())
 }

@@ -2,7 +2,9 @@
 
 use super::sqlite_statement::run_on_sqlite;
 use deadpool::managed::{Manager, Metrics, RecycleResult};
+use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection, PgConnection, SqliteConnection};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -54,6 +56,13 @@ impl<C: EngineConnection> Connector<C> {
     pub(super) fn doubt_idle_connections(&self) {
         self.broken.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Opens an SQLite file as it is. The options of a [`DatabaseUrl`](super::DatabaseUrl) would create it and
+/// change its journal mode.
+pub(super) async fn connect_to_file(file: &Path) -> sqlx::Result<SqliteConnection> {
+    let options = SqliteConnectOptions::new().filename(file);
+    SqliteConnection::connect_with(&options).await
 }
 
 impl<C: EngineConnection> Manager for Connector<C> {

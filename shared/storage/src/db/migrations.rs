@@ -1,14 +1,13 @@
 //! The migrations of the schema, and those that a database lacks.
 
+use super::connector::connect_to_file;
 use super::pool::ACQUIRE_TIMEOUT;
 use super::{DatabaseUrl, Engine, Error};
 use crate::sql;
 use foundation::time_limits;
 use serde::Serialize;
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, PgConnection, SqliteConnection};
-use std::path::Path;
 use tokio::time::timeout;
 
 /// The migrations for SQLite.
@@ -62,10 +61,12 @@ impl DatabaseUrl {
         match &self.0 {
             Engine::Sqlite(options) => {
                 let file = options.get_filename();
-                let applied = match file.try_exists().map_err(sqlx::Error::Io)? {
-                    true => applied_in_file(file).await?,
-                    false => Vec::new(),
-                };
+                if !file.try_exists().map_err(sqlx::Error::Io)? {
+                    return lacking(&SQLITE, "sqlite", &[]);
+                }
+                let mut connection = connect_to_file(file).await?;
+                let applied = applied(&mut connection).await?;
+                connection.close().await?;
                 lacking(&SQLITE, "sqlite", &applied)
             }
             Engine::Postgres(options) => {
@@ -78,14 +79,9 @@ impl DatabaseUrl {
     }
 }
 
-/// Returns the applied migrations in an SQLite file. The options of a [`DatabaseUrl`] would change its journal
-/// mode.
-async fn applied_in_file(file: &Path) -> Result<Vec<Applied>, Error> {
-    let options = SqliteConnectOptions::new().filename(file);
-    let mut connection = SqliteConnection::connect_with(&options).await?;
-    let applied = applied!(connection, HAS_TABLE_SQLITE);
-    connection.close().await?;
-    Ok(applied)
+/// Returns the applied migrations of an SQLite database, in their order.
+pub(super) async fn applied(connection: &mut SqliteConnection) -> Result<Vec<Applied>, Error> {
+    Ok(applied!(*connection, HAS_TABLE_SQLITE))
 }
 
 /// Returns the migrations of `migrator`, whose files are in `folder`, that are not applied.

@@ -1,0 +1,181 @@
+//! The commands `backup` and `restore` of an embedded database: what a restored installation has, what ended,
+//! and what it never gives out again.
+
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, Sqlite};
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tests::{PASSWORD, World, on_shapes};
+
+/// Expects that a command failed with this exit code, for a reason with these words.
+fn expect_refusal(output: &Output, code: i32, words: &str) {
+    let reason = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{reason}");
+    assert!(reason.contains(words), "{words}: {reason}");
+}
+
+/// Makes a data directory that has only the keys of this world.
+fn directory_with_keys(world: &World, name: &str) -> PathBuf {
+    let directory = world.data_dir().with_file_name(name);
+    fs::create_dir(&directory).unwrap();
+    for key in ["master.key", "account.key"] {
+        fs::copy(world.data_dir().join(key), directory.join(key)).unwrap();
+    }
+    directory
+}
+
+fn files(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+async fn a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token(mut world: World) {
+    let (user, app) = world.user_and_app().await;
+    let kept = user.publish("Before the backup").await;
+    let tokens = app.tokens(&user, "posts:read").await;
+    let backup = world.data_dir().with_file_name("backup.db");
+    let file = backup.to_str().unwrap();
+    let mut child = world.spawn(&["backup", file, "--json"]);
+    let mut written = 1;
+    while child.try_wait().unwrap().is_none() {
+        user.publish(&format!("Meanwhile {written}")).await;
+        written += 1;
+    }
+    let done = child.wait_with_output().unwrap();
+    assert!(done.status.success(), "{done:?}");
+    let report: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert!((1..=written).contains(&report["rows"]["posts"].as_i64().unwrap()));
+    assert_eq!(
+        report["master_key"],
+        json!(world.data_dir().join("master.key").display().to_string())
+    );
+    assert_eq!(backup.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    assert!(
+        !files(backup.parent().unwrap())
+            .iter()
+            .any(|name| { name.starts_with("backup.") && name != "backup.db" })
+    );
+    let key = fs::read(world.data_dir().join("master.key")).unwrap();
+    let stored = fs::read(&backup).unwrap();
+    assert!(!stored.windows(key.len()).any(|bytes| bytes == key));
+
+    let lost = user.publish("After the backup").await;
+    let comment = user.comment(&kept, "After the backup").await;
+    let change = user
+        .patch(&kept.path)
+        .header("if-match", &kept.etag)
+        .json(&json!({ "title": "Changed after the backup" }));
+    let changed = change.await.expect(200).header("etag").to_owned();
+    let later = app.tokens(&user, "posts:read").await;
+    world.stop().await;
+    let fresh = directory_with_keys(&world, "fresh");
+    fs::rename(world.data_dir(), world.data_dir().with_file_name("former")).unwrap();
+    fs::rename(fresh, world.data_dir()).unwrap();
+    let restored = world.run(&["restore", file], "");
+    assert!(restored.status.success(), "{restored:?}");
+    let printed = String::from_utf8(restored.stdout).unwrap();
+    assert!(printed.contains("users  "), "{printed}");
+    assert!(printed.contains("\nended  all sessions"), "{printed}");
+    world.restart().await;
+
+    for token in [&tokens, &later] {
+        world.expect_revoked(&token.access).await;
+        let refused = app.refresh(&world.anyone(), &token.refresh).await;
+        refused.expect_token_error(400, "invalid_grant");
+    }
+    user.get("/me").await.expect(401);
+    let user = world.log_in(&user.email, PASSWORD).await;
+    let read = user.get(&kept.path).await.expect(200);
+    assert_eq!(read.json()["title"], json!("Before the backup"));
+    let tag = read.header("etag").to_owned();
+    user.get(&lost.path).await.expect(404);
+    let edit = |tag: &str| {
+        user.patch(&kept.path)
+            .header("if-match", tag)
+            .json(&json!({ "title": "Changed after the restore" }))
+    };
+    for former in [&kept.etag, &changed] {
+        edit(former).await.expect(412);
+    }
+    let next = edit(&tag).await.expect(200).header("etag").to_owned();
+    let tags = [&kept.etag, &changed, &tag, &next];
+    for (position, tag) in tags.iter().enumerate() {
+        assert!(!tags[..position].contains(tag), "{tags:?}");
+    }
+    assert!(user.publish("After the restore").await.id > lost.id);
+    assert!(user.comment(&kept, "After the restore").await.id > comment.id);
+    let signed = app.tokens(&user, "posts:read").await;
+    world.expect_accepted(&signed.access).await;
+}
+
+async fn nothing_is_overwritten_or_restored_halfway(world: World) {
+    let user = world.user().await;
+    let backup = world.data_dir().with_file_name("backup.db");
+    let file = backup.to_str().unwrap();
+    assert!(world.run(&["backup", file], "").status.success());
+    expect_refusal(&world.run(&["backup", file], ""), 1, "--force");
+    assert!(world.run(&["backup", file, "--force"], "").status.success());
+    let database = world.data_dir().join("latchkey.db");
+    let onto_itself = world.run(&["backup", database.to_str().unwrap(), "--force"], "");
+    expect_refusal(&onto_itself, 1, "in use");
+    expect_refusal(&world.run(&["restore", file], ""), 1, "--force");
+    expect_refusal(&world.run(&["restore", file, "--force"], ""), 1, "in use");
+    user.get("/me").await.expect(200);
+
+    let fresh = directory_with_keys(&world, "fresh");
+    let restore = |file: &str| {
+        let data_dir = ["--data-dir", fresh.to_str().unwrap()];
+        world.run_without_settings(&[&["restore", file][..], &data_dir].concat())
+    };
+    let other = world.data_dir().with_file_name("other.db");
+    let other_file = other.to_str().unwrap();
+    expect_refusal(&restore(other_file), 1, "other.db");
+    fs::write(&other, "no database".repeat(1_000)).unwrap();
+    expect_refusal(&restore(other_file), 1, "not a database");
+    fs::copy(&backup, &other).unwrap();
+    let journal = other.with_file_name("other.db-wal");
+    fs::write(&journal, "a transaction").unwrap();
+    expect_refusal(&restore(other_file), 1, "other.db-wal");
+    fs::remove_file(journal).unwrap();
+    let newer = SqliteConnectOptions::new().filename(&other).connect().await;
+    let mut newer = newer.unwrap();
+    let migration = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                     VALUES (9999, 'of a newer version', TRUE, $1, 0)";
+    let insert = sqlx::query::<Sqlite>(migration).bind(vec![0_u8; 48]);
+    insert.execute(&mut newer).await.unwrap();
+    newer.close().await.unwrap();
+    expect_refusal(&restore(other_file), 1, "9999");
+    let master = fs::read(fresh.join("master.key")).unwrap();
+    fs::write(fresh.join("master.key"), "A".repeat(43)).unwrap();
+    expect_refusal(&restore(file), 64, "sealed under another key");
+    assert_eq!(files(&fresh), ["account.key", "master.key"]);
+    fs::remove_file(fresh.join("master.key")).unwrap();
+    expect_refusal(&restore(file), 64, "master.key");
+    fs::write(fresh.join("master.key"), master).unwrap();
+    assert!(restore(file).status.success());
+    assert_eq!(files(&fresh), ["account.key", "latchkey.db", "master.key"]);
+    expect_refusal(&restore(file), 1, "--force");
+    // A symbolic link to the database stays.
+    let linked = fresh.with_file_name("linked.db");
+    fs::rename(fresh.join("latchkey.db"), &linked).unwrap();
+    std::os::unix::fs::symlink(&linked, fresh.join("latchkey.db")).unwrap();
+    let replaced = fs::metadata(&linked).unwrap().ino();
+    let arguments = ["restore", file, "--force", "--data-dir", fresh.to_str().unwrap()];
+    assert!(world.run_without_settings(&arguments).status.success());
+    assert!(fresh.join("latchkey.db").is_symlink());
+    let metadata = fs::metadata(&linked).unwrap();
+    assert_ne!(metadata.ino(), replaced);
+    assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
+}
+
+on_shapes!(
+    a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token: sqlite Sqlite
+);
+on_shapes!(nothing_is_overwritten_or_restored_halfway: sqlite Sqlite);
