@@ -40,7 +40,7 @@ function touched(event) {
   if (event.client_id !== null && event.name !== "client_deleted")
     pages.push([`/admin/clients/${encodeURIComponent(event.client_id)}`, box.dataset.client]);
   if (event.name.startsWith("key")) pages.push(["/admin/keys", box.dataset.keys]);
-  return pages.flatMap(([href, label]) => [" · ", element("a", label, { href })]);
+  return pages.flatMap(([href, label]) => ["\u00a0· ", element("a", label, { href })]);
 }
 
 function row(event) {
@@ -50,9 +50,9 @@ function row(event) {
   if (event.count > 1) heading.append(" ", element("span", `× ${event.count}`, { class: "tag" }));
   if (event.outcome === "failure") heading.append(" ", element("span", box.dataset.failure, { class: "tag failure" }));
   const hint = element("p", "", { class: "hint" });
-  hint.append(element("code", event.name), " · ");
+  hint.append(element("code", event.name), "\u00a0· ");
   // The name of an app in it may have characters that turn the direction of the text.
-  if (event.detail !== null) hint.append(element("span", event.detail, { dir: "auto" }), " · ");
+  if (event.detail !== null) hint.append(element("span", event.detail, { dir: "auto" }), "\u00a0· ");
   hint.append(link("trace_id", event.traceId), ...touched(event));
   heading.append(hint);
   const at = new Date(event.at);
