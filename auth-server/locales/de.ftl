@@ -875,8 +875,8 @@ sessions-none = Keine Sitzung erfüllt diese Bedingungen.
 sessions-all = Alle Sitzungen anzeigen
 session-end-effect = { $families ->
     [0] Diese Sitzung von { $email } endet. Keine App dieses Dienstes hat in ihr ein Refresh-Token erhalten.
-    [one] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, das eine App dieses Dienstes in ihr erhalten hat.
-   *[other] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben.
+    [one] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, das eine App dieses Dienstes in ihr erhalten hat.
+   *[other] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben.
  }
 consents-none = Keine verbundene App erfüllt diese Bedingungen.
 consents-none-yet = Noch kein Benutzer hat einer App Zugriff gegeben.
@@ -884,8 +884,8 @@ consents-all = Alle verbundenen Apps anzeigen
 consent-given = Zugriff vor { $time } erteilt
 consent-revoke-effect = { $families ->
     [0] Die App { $app } verliert den Zugriff auf das Konto von { $email }. Sie muss den Benutzer noch einmal fragen.
-    [one] Die App { $app } verliert den Zugriff auf das Konto von { $email }, und { $families } Refresh-Token endet. Sie muss den Benutzer noch einmal fragen.
-   *[other] Die App { $app } verliert den Zugriff auf das Konto von { $email }, und { $families } Refresh-Token enden. Sie muss den Benutzer noch einmal fragen.
+    [one] Die App { $app } verliert den Zugriff auf das Konto von { $email }, und { $families } Refresh-Token endet. Sie muss den Benutzer noch einmal fragen.
+   *[other] Die App { $app } verliert den Zugriff auf das Konto von { $email }, und { $families } Refresh-Token enden. Sie muss den Benutzer noch einmal fragen.
  }
 access-sign-in = Um hier Zugriffe zu beenden, müssen Sie sich in den letzten zehn Minuten angemeldet haben.
 

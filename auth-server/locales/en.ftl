@@ -863,8 +863,8 @@ sessions-none = No session fits these conditions.
 sessions-all = Show all sessions
 session-end-effect = { $families ->
     [0] This session of { $email } ends. No app of this service got a refresh token in it.
-    [one] This session of { $email } ends, and { $families } refresh token that an app of this service got in it.
-   *[other] This session of { $email } ends, and { $families } refresh tokens that apps of this service got in it.
+    [one] This session of { $email } ends, and { $families } refresh token that an app of this service got in it.
+   *[other] This session of { $email } ends, and { $families } refresh tokens that apps of this service got in it.
  }
 consents-none = No connected app fits these conditions.
 consents-none-yet = No user has given an app access yet.
@@ -872,8 +872,8 @@ consents-all = Show all connected apps
 consent-given = Access given { $time } ago
 consent-revoke-effect = { $families ->
     [0] The app { $app } loses its access to the account of { $email }. It must ask the user again.
-    [one] The app { $app } loses its access to the account of { $email }, and { $families } refresh token ends. It must ask the user again.
-   *[other] The app { $app } loses its access to the account of { $email }, and { $families } refresh tokens end. It must ask the user again.
+    [one] The app { $app } loses its access to the account of { $email }, and { $families } refresh token ends. It must ask the user again.
+   *[other] The app { $app } loses its access to the account of { $email }, and { $families } refresh tokens end. It must ask the user again.
  }
 access-sign-in = To end access here, you must have signed in within the last ten minutes.
 
