@@ -26,6 +26,8 @@ pub(crate) enum Field {
     NewPassword,
     /// The one-time code, or the code of a device.
     Code,
+    /// The `client_id` of an app.
+    ClientId,
     /// The name of a passkey or of an app.
     Name,
     /// The redirect URIs of an app.
@@ -48,6 +50,7 @@ impl Field {
             Self::Password => "password",
             Self::NewPassword => "new-password",
             Self::Code => "code",
+            Self::ClientId => "client_id",
             Self::Name => "name",
             Self::RedirectUris => "redirect_uris",
             Self::Scope => "scope",

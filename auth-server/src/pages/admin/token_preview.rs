@@ -2,7 +2,7 @@
 
 use super::{InTerminal, options, quoted};
 use crate::pages::text::Text;
-use crate::pages::{FormState, render_in_tab, text};
+use crate::pages::{Field, FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use axum::response::Response;
@@ -38,7 +38,7 @@ struct TokenPreviewTemplate<'a> {
 pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
     let (request, preview) = (page.request, page.preview);
     let refusal = preview.and_then(|preview| preview.refusal);
-    let refusal = refusal.map(|refusal| in_words(refusal).plain());
+    let error = refusal.map(|refusal| in_words(refusal).plain());
     let claims = |of: fn(&TokenPreview) -> Option<&Value>| {
         let claims = preview.and_then(of);
         claims.map(|claims| format!("{claims:#}"))
@@ -47,8 +47,8 @@ pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
         form: FormState {
             csrf: "",
             user: None,
-            error: refusal.as_deref(),
-            wrong_field: None,
+            error: error.as_deref(),
+            wrong_field: refusal.and_then(wrong_field),
         },
         client_id: request.client_id,
         email: request.email,
@@ -70,6 +70,16 @@ fn in_words(refusal: PreviewRefusal) -> Text<'static> {
         PreviewRefusal::Disabled => text::of("token-preview-disabled"),
         PreviewRefusal::Scope(scope) => text::of("token-preview-scope").with("scope", scope.to_string()),
         PreviewRefusal::Outdated => text::of("token-preview-outdated"),
+    }
+}
+
+/// Returns the field that the refusal is about, if it is about one.
+const fn wrong_field(refusal: PreviewRefusal) -> Option<Field> {
+    match refusal {
+        PreviewRefusal::NoClient => Some(Field::ClientId),
+        PreviewRefusal::NoUser => Some(Field::Email),
+        PreviewRefusal::Scope(_) => Some(Field::Scope),
+        PreviewRefusal::Disabled | PreviewRefusal::Outdated => None,
     }
 }
 
