@@ -571,7 +571,7 @@ deletion-drafts = { $n ->
     [one] { $n } Entwurf, der gelöscht wird
    *[other] { $n } Entwürfe, die gelöscht werden
  }
-deletion-address = Ihre Adresse und Ihr Passwort. Danach kann jemand anderes die Adresse für ein neues Konto benutzen.
+deletion-address = Ihre Adresse und Ihr Passwort. Danach kann jemand anders die Adresse für ein neues Konto benutzen.
 more-than = mehr als { $n }
 deletion-stays = Das bleibt, ohne Ihren Namen
 deletion-posts = { $n ->
