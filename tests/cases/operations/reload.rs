@@ -136,19 +136,8 @@ async fn a_broken_file_changes_nothing(shape: Shape) {
     world.expect_origin(ORIGIN).await;
 }
 
-/// Whether the programs inherit from the tests that SIGHUP is ignored, as below `nohup`.
-fn is_hang_up_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let (_, ignored) = status.split_once("\nSigIgn:\t").unwrap();
-    let ignored = ignored.split_once('\n').unwrap().0;
-    u64::from_str_radix(ignored, 16).unwrap() & 1 == 1
-}
-
 /// As when the terminal of a server is closed.
 async fn without_a_file_the_signal_ends_the_server(world: World) {
-    if is_hang_up_ignored() {
-        return;
-    }
     let ports = [world.issuer_ports(), world.api_ports()].concat();
     world.hang_up();
     for port in ports {

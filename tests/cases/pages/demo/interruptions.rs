@@ -1,5 +1,5 @@
-//! What interrupts the session of the demo app: a rotation of the signing keys, a sleep of the computer, a lost
-//! network, and an end elsewhere.
+//! Sessions of the demo app that are interrupted: by a rotation of the signing keys, a sleep of the computer, a
+//! lost network, and an end elsewhere.
 
 use super::Demo;
 use crate::oauth::signing_keys::{STAGING_TIME, rotate};
