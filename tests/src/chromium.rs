@@ -8,7 +8,7 @@ mod traces;
 use crate::accounts::User;
 use crate::browser::plain_hyphens;
 use crate::lossy_proxy::LossyProxy;
-use crate::polling::eventually;
+use crate::polling::{TIMEOUT, eventually};
 use driver::Driver;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -20,8 +20,6 @@ pub use appearance::Appearance;
 /// Selects the button that submits the form of a page, the first one if there are several.
 pub const SUBMIT: &str = "button[type=submit]";
 
-/// The maximum time for a page to appear.
-const TIMEOUT: Duration = Duration::from_secs(20);
 /// The member that identifies an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 

@@ -3,18 +3,15 @@
 use crate::accounts::User;
 use crate::browser::Browser;
 use crate::installed_programs::tool;
+use crate::polling::TIMEOUT;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Child;
 use tokio::time::timeout;
-
-/// The maximum time for a program to print its next line or to end.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running program. Killed on drop.
 #[derive(Debug)]

@@ -1,13 +1,11 @@
 //! Mails in the outbox directory of a world.
 
+use crate::polling::TIMEOUT;
 use crate::tokens::parameter;
 use crate::world::World;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use url::Url;
-
-/// The maximum time for a mail to arrive on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A mail.
 #[derive(Clone, Debug)]

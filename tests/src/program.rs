@@ -2,6 +2,7 @@
 //! and kills their servers.
 
 use crate::clock;
+use crate::polling::TIMEOUT;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,9 +12,6 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-/// The maximum startup time. The first start generates keys and hashes a password, which is slow on a busy
-/// machine.
-const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// The maximum shutdown time. The program drains for at most 20 s.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(25);
 
@@ -173,7 +171,7 @@ impl Running {
                 }
             }
         });
-        let received = tokio::task::spawn_blocking(move || receiver.recv_timeout(START_TIMEOUT))
+        let received = tokio::task::spawn_blocking(move || receiver.recv_timeout(TIMEOUT))
             .await
             .unwrap();
         let port = received

@@ -1,15 +1,12 @@
 //! A Redis server of one world that a test can kill, empty and pause.
 
 use crate::installed_programs::INSTALL_HINT;
-use crate::polling::pause;
+use crate::polling::{TIMEOUT, pause};
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
-
-/// The maximum startup time.
-const START_TIMEOUT: Duration = Duration::from_secs(20);
+use std::time::Instant;
 
 /// The file of its snapshot, in the directory of its world.
 const SNAPSHOT: &str = "dump.rdb";
@@ -116,7 +113,7 @@ impl RedisServer {
         self.spawn(&[]);
         let began = Instant::now();
         while self.command(&["PING"]).trim() != "PONG" {
-            assert!(began.elapsed() < START_TIMEOUT, "Redis did not load its snapshot");
+            assert!(began.elapsed() < TIMEOUT, "Redis did not load its snapshot");
         }
     }
 
@@ -143,7 +140,7 @@ impl RedisServer {
         *self.child.lock().unwrap() = Some(child);
         let began = Instant::now();
         while std::os::unix::net::UnixStream::connect(self.socket()).is_err() {
-            assert!(began.elapsed() < START_TIMEOUT, "Redis did not start listening");
+            assert!(began.elapsed() < TIMEOUT, "Redis did not start listening");
             pause();
         }
     }

@@ -1,14 +1,12 @@
 //! A stub SMTP server (RFC 5321) that records mails or misbehaves.
 
 use crate::outbox::Mail;
+use crate::polling::TIMEOUT;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
-
-/// The maximum time for a mail to arrive on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The behavior of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ pub(crate) use shared::end_shared_deployments;
 use crate::clock::environment_with_offset;
 use crate::http::{Caller, Origin};
 use crate::outbox::Mail;
-use crate::polling::{eventually, record_revocation};
+use crate::polling::{record_revocation, until_revoked};
 use crate::postgres::{PostgresProxy, PostgresServer};
 use crate::program::{Program, ProgramConfig, Running};
 use crate::redis::RedisServer;
@@ -327,10 +327,7 @@ impl World {
     pub async fn expect_revoked_soon(&self, token: &str) {
         let began = Instant::now();
         for caller in self.at_each_api(&self.anyone.bearer(token)) {
-            eventually("a revoked access token is accepted", async || {
-                caller.get("/protected").await.status != 200
-            })
-            .await;
+            until_revoked(async || caller.get("/protected").await.status != 200).await;
             self.expect_rejected(&caller).await;
         }
         record_revocation(began.elapsed());

@@ -129,6 +129,13 @@ fn new_address() -> String {
     format!("198.51.{}.{}", n / 250, n % 250 + 1)
 }
 
+/// A caller with a new access token of every scope.
+async fn bearer(world: &World, app: &App, owner: &User) -> Caller {
+    let scope = foundation::scope::OF_API[..6].join(" ");
+    let tokens = app.tokens(owner, &scope).await;
+    world.anyone().bearer(&tokens.access)
+}
+
 impl Fixture {
     async fn create(shape: Shape) -> Self {
         let world = World::builder(shape)
@@ -140,15 +147,13 @@ impl Fixture {
             .start()
             .await;
         let (owner, app) = world.user_and_app().await;
-        let tokens = app
-            .tokens(&owner, &foundation::scope::OF_API[..6].join(" "))
-            .await;
+        let bearer = bearer(&world, &app, &owner).await;
         let published = owner.publish("A post").await;
         owner.comment(&published, "A comment").await;
         owner.pay(100).await;
         Self {
             admin: world.user_with_role("admin").await,
-            bearer: world.anyone().bearer(&tokens.access),
+            bearer,
             first_party_app: world.app().first_party().register(),
             confidential_app: world.app().kind("web").register(),
             device_app: world.app().kind("native").option(&["--device"]).register(),

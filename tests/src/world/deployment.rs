@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::contract::Contract;
 use crate::http::{Caller, Canaries, Origin};
 use crate::outbox::Mail;
-use crate::polling::pause;
+use crate::polling::{TIMEOUT, pause};
 use crate::ports::free_port;
 use crate::postgres::{Database, PostgresProxy};
 use crate::program::{Program, ProgramConfig, Running};
@@ -22,12 +22,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use storage::db::Db;
 use tempfile::TempDir;
-
-/// The maximum time from listening to readiness, which includes fetching the key set.
-const READY_TIMEOUT: Duration = Duration::from_secs(60);
-
-/// The maximum wait for a log line.
-const LOG_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running deployment. Dropping it kills the processes, and searches logs and data for secrets and panics,
 /// unless a test failed in it: then its logs are printed instead.
@@ -72,7 +66,7 @@ impl Process {
         if self.running.is_some() && self.call_livez(&trace_id).is_ok() {
             let (began, former) = (Instant::now(), log.len());
             let is_written = |log: &str| log.get(former..).is_some_and(|new| new.contains(&trace_id));
-            while !is_written(&log) && began.elapsed() < LOG_TIMEOUT {
+            while !is_written(&log) && began.elapsed() < TIMEOUT {
                 pause();
                 log = self.with_new_lines(log);
             }
@@ -100,7 +94,7 @@ impl Process {
     /// Requests `/livez` with this trace id, and waits for the response.
     fn call_livez(&self, trace_id: &str) -> io::Result<()> {
         let mut connection = TcpStream::connect(("127.0.0.1", self.port))?;
-        connection.set_read_timeout(Some(LOG_TIMEOUT))?;
+        connection.set_read_timeout(Some(TIMEOUT))?;
         let traceparent = format!("00-{trace_id}-{}-01", &trace_id[..16]);
         write!(
             connection,
@@ -222,10 +216,7 @@ impl Deployment {
         for process in &self.processes {
             let url = format!("http://localhost:{}/readyz", process.port);
             while caller.get(&url).may_fail().await.status != 200 {
-                assert!(
-                    began.elapsed() < READY_TIMEOUT,
-                    "not ready within {READY_TIMEOUT:?}"
-                );
+                assert!(began.elapsed() < TIMEOUT, "not ready within {TIMEOUT:?}");
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         }

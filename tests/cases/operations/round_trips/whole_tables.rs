@@ -1,7 +1,7 @@
 //! No route and no deletion of expired rows reads a whole table on PostgreSQL, neither with the plans that it
 //! made while the tables were small nor with those for large ones.
 
-use super::{Fixture, WARM_UP, accounts, issuer, resources};
+use super::{Fixture, WARM_UP, accounts, bearer, issuer, resources};
 use serde_json::Value;
 use sqlx::{
     AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _, query_as, query_scalar, raw_sql,
@@ -158,10 +158,15 @@ impl Tables {
     }
 
     /// Sends several requests of every route, so that several connections have plans.
-    async fn use_routes(&self) {
-        for route in [resources::ROUTES, accounts::ROUTES, issuer::ROUTES].concat() {
-            for _ in 0..WARM_UP {
-                self.fixture.send(&route).await;
+    async fn use_routes(&mut self) {
+        for routes in [resources::ROUTES, accounts::ROUTES, issuer::ROUTES] {
+            let fixture = &mut self.fixture;
+            // All routes together may take longer on a busy machine than an access token is valid.
+            fixture.bearer = bearer(&fixture.world, &fixture.app, &fixture.owner).await;
+            for route in routes {
+                for _ in 0..WARM_UP {
+                    fixture.send(route).await;
+                }
             }
         }
     }
