@@ -1,5 +1,6 @@
 //! A stub HTTP server that the programs call: it records requests and returns a fixed response.
 
+use crate::ports::free_port;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -59,7 +60,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 impl StubServer {
     /// Starts the server with an empty 200 as its response.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        // The programs remember what they learned from a URL, so no port serves two stubs.
+        let listener = TcpListener::bind(("127.0.0.1", free_port())).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let state = Arc::<State>::default();
         let shared = Arc::clone(&state);
