@@ -12,12 +12,18 @@ const PORTS: Range<u32> = 11_000..20_000;
 /// Returns a free port of 127.0.0.1, which differs from the last 8,999. No connection gets it while its process
 /// has not begun to listen, or is stopped.
 pub fn free_port() -> u16 {
+    listen().local_addr().unwrap().port()
+}
+
+/// Listens at a port as [`free_port`] returns them. Between two calls of `bind`, a child process that another
+/// thread is starting may still hold the port.
+pub(crate) fn listen() -> TcpListener {
     static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(std::process::id()));
     loop {
         let port = PORTS.start + NEXT.fetch_add(1, Ordering::Relaxed) % (PORTS.end - PORTS.start);
         let port = u16::try_from(port).unwrap();
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
+        if let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) {
+            return listener;
         }
     }
 }

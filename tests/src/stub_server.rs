@@ -1,6 +1,6 @@
 //! A stub HTTP server that the programs call: it records requests and returns a fixed response.
 
-use crate::ports::free_port;
+use crate::ports::listen;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -61,7 +61,9 @@ impl StubServer {
     /// Starts the server with an empty 200 as its response.
     pub async fn start() -> Self {
         // The programs remember what they learned from a URL, so no port serves two stubs.
-        let listener = TcpListener::bind(("127.0.0.1", free_port())).await.unwrap();
+        let listener = listen();
+        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let state = Arc::<State>::default();
         let shared = Arc::clone(&state);
