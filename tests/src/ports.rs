@@ -15,8 +15,9 @@ pub fn free_port() -> u16 {
     listen().local_addr().unwrap().port()
 }
 
-/// Listens at a port as [`free_port`] returns them. Between two calls of `bind`, a child process that another
-/// thread is starting may still hold the port.
+/// Listens at a port as [`free_port`] returns them, for a server of the test process itself. Such a server must
+/// not bind a port that `free_port` returned: a child process that another thread is starting may still hold
+/// a copy of the socket that `free_port` closed.
 pub(crate) fn listen() -> TcpListener {
     static NEXT: LazyLock<AtomicU32> = LazyLock::new(|| AtomicU32::new(std::process::id()));
     loop {
