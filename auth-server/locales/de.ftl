@@ -544,7 +544,7 @@ form-forged = Dieses Formular konnte nicht geprüft werden
 
 ## Scopes. In English they are those of the OpenAPI document.
 
-scope-posts-read = Ihre Beiträge und Entwürfe lesen
+scope-posts-read = Beiträge lesen, auch Ihre Entwürfe
 scope-posts-write = Ihre Beiträge schreiben, ändern und löschen
 scope-comments-write = Ihre Kommentare schreiben und löschen
 scope-payments-read = Ihre Zahlungen sehen

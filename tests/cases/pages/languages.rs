@@ -79,7 +79,7 @@ async fn the_app_chooses_the_language_of_its_flow(world: SharedWorld) {
         let consent = browser.open(signed_in.location().unwrap().as_str()).await;
         let text = consent.visible_text();
         assert!(
-            text.contains("Zugriff auf Ihr Konto geben?") && text.contains("Ihre Beiträge"),
+            text.contains("Zugriff auf Ihr Konto geben?") && text.contains("auch Ihre Entwürfe"),
             "{}",
             consent.reply
         );
@@ -116,7 +116,9 @@ async fn users_choose_the_language(world: SharedWorld) {
     // The same page of the same flow, in spite of the language for which the app asked.
     let consent = browser.open(to_german.unwrap().as_str()).await;
     assert!(
-        consent.visible_text().contains("Ihre Beiträge"),
+        consent
+            .visible_text()
+            .contains("Beiträge lesen, auch Ihre Entwürfe"),
         "{}",
         consent.reply
     );
