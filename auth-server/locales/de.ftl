@@ -134,10 +134,10 @@ mail-too-many = Es wurde keine E‑Mail geschickt, weil zu viele angefordert wur
 mail-unavailable = Gerade kann keine E‑Mail geschickt werden. Versuchen Sie es gleich noch einmal.
 reset = Neues Passwort wählen
 reset-account = Dieser Link gehört zum Konto { $email }.
-reset-effect = Mit dem neuen Passwort werden Sie auf allen Geräten und in allen Apps abgemeldet, und mit den Passkeys des Kontos kann sich niemand mehr anmelden.
+reset-effect = Mit dem neuen Passwort werden Sie auf allen Geräten und in allen Apps abgemeldet, und die Passkeys des Kontos werden entfernt.
 reset-submit = Passwort festlegen
 reset-done = Ihr Passwort wurde geändert
-    .text = Sie wurden auf allen Geräten und in allen Apps abgemeldet, und mit den Passkeys des Kontos kann sich niemand mehr anmelden. Melden Sie sich mit dem neuen Passwort an.
+    .text = Sie wurden auf allen Geräten und in allen Apps abgemeldet, und die Passkeys des Kontos wurden entfernt. Melden Sie sich mit dem neuen Passwort an.
     .link = Anmelden
 
 ## E-mail address

@@ -135,10 +135,10 @@ mail-too-many = No e‑mail was sent: too many were requested. Try again in { $w
 mail-unavailable = No e‑mail can be sent right now. Try again in a moment.
 reset = Choose a new password
 reset-account = This link belongs to the account { $email }.
-reset-effect = A new password signs you out on all devices and in all apps, and the passkeys of the account no longer sign in.
+reset-effect = A new password signs you out on all devices and in all apps, and removes the passkeys of the account.
 reset-submit = Set the password
 reset-done = Your password was changed
-    .text = You were signed out on all devices and in all apps, and the passkeys of the account no longer sign in. Sign in with the new password.
+    .text = You were signed out on all devices and in all apps, and the passkeys of the account were removed. Sign in with the new password.
     .link = Sign in
 
 ## E-mail address

@@ -192,6 +192,7 @@ async fn reset(world: &World, browser: &mut Browser, user: &User, mails: usize) 
     let form = browser.open(mail.link().as_str()).await;
     let done = browser.submit(&form, &[("new_password", NEW_PASSWORD)]).await;
     expect_words(&done, 200, "Your password was changed");
+    expect_words(&done, 200, "the passkeys of the account were removed");
     done
 }
 
