@@ -475,7 +475,8 @@ async fn an_ended_account_has_no_passkey(world: SharedWorld) {
     let admin = world.user_with_role("admin").await;
     let path = format!("/admin/users/{}", user.id);
     admin.post(&format!("{path}/disablements")).await.expect(200);
-    expect_refused(&world, &passkey, 401, refused).await;
+    let advice = "If the account is disabled, contact the administrator.";
+    expect_refused(&world, &passkey, 401, advice).await;
     admin.post(&format!("{path}/enablements")).await.expect(200);
     expect_redirect(&passkey.sign_in(&mut world.browser()).await, "/account");
     let user = world.log_in(&user.email, PASSWORD).await;
