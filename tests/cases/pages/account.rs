@@ -105,7 +105,10 @@ async fn all_other_sessions_are_ended(world: SharedWorld) {
         foreign.tokens(&others[1], "posts:read").await,
     ];
     let page = account(&mut browser).await;
-    expect_words(&page, &["Sign out everywhere else"]);
+    expect_words(
+        &page,
+        &["Sign out everywhere else", "This signs you out in all other browsers"],
+    );
     let done = post(
         &world,
         &user,
