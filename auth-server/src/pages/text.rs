@@ -17,8 +17,11 @@ const END_OF_ISOLATE: char = '\u{2069}';
 /// Characters for private use, around the words of a time.
 const TIME: char = '\u{e000}';
 const END_OF_TIME: char = '\u{e001}';
+/// Characters for private use, around a name in code.
+const CODE: char = '\u{e002}';
+const END_OF_CODE: char = '\u{e003}';
 /// All characters that become markup.
-const MARKS: [char; 4] = [ISOLATE, END_OF_ISOLATE, TIME, END_OF_TIME];
+const MARKS: [char; 6] = [ISOLATE, END_OF_ISOLATE, TIME, END_OF_TIME, CODE, END_OF_CODE];
 
 /// A text of the catalog with its arguments. Displayed as HTML.
 #[derive(Debug)]
@@ -89,9 +92,15 @@ impl Text<'_> {
     /// text is marked up.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl fmt::Display) -> Self {
-        let mut value = value.to_string();
-        value.retain(|c| !is_directional(c) && ![TIME, END_OF_TIME].contains(&c));
-        self.arguments.set(name, value);
+        self.arguments.set(name, without_marks(value.to_string()));
+        self
+    }
+
+    /// Sets an argument like [`Text::with`] that is a name in code, such as that of a file.
+    #[must_use]
+    pub fn code(mut self, name: &'static str, value: impl fmt::Display) -> Self {
+        let value = without_marks(value.to_string());
+        self.arguments.set(name, format!("{CODE}{value}{END_OF_CODE}"));
         self
     }
 
@@ -164,6 +173,8 @@ impl fmt::Display for Text<'_> {
                 (Some(END_OF_ISOLATE), _) => formatter.write_str("</bdi>")?,
                 (Some(TIME), Some(at)) => write_start_of_time(formatter, at)?,
                 (Some(END_OF_TIME), _) => formatter.write_str("</time>")?,
+                (Some(CODE), _) => formatter.write_str("<code>")?,
+                (Some(END_OF_CODE), _) => formatter.write_str("</code>")?,
                 _ => {}
             }
         }
@@ -181,6 +192,12 @@ fn write_start_of_time(formatter: &mut fmt::Formatter<'_>, at: Timestamp) -> fmt
     let (seconds, _) = title.split_once('.').unwrap_or((&title, ""));
     let seconds = seconds.replace('T', " ");
     write!(formatter, "<time datetime=\"{at}\" title=\"{seconds} UTC\">")
+}
+
+/// Returns an argument without the characters that change the direction of text or become markup.
+fn without_marks(mut value: String) -> String {
+    value.retain(|c| !is_directional(c) && !MARKS.contains(&c));
+    value
 }
 
 /// Returns whether a character changes the direction of text (UAX #9).
@@ -214,6 +231,17 @@ mod tests {
         assert_eq!(text.plain(), "1\u{a0}minute ago");
         let with_marks = of("ago").with("time", "\u{e000}x\u{e001}");
         assert_eq!(with_marks.to_string(), "<bdi>x</bdi> ago");
+    }
+
+    #[test]
+    fn a_name_in_code_has_its_element() {
+        let text = of("home-password-in-file").with("administrator", "ann");
+        let text = text.code("path", "/<a>\u{e003}");
+        assert_eq!(
+            text.to_string(),
+            "The first password of <bdi>ann</bdi> is in the file <bdi><code>/&#60;a&#62;</code></bdi>."
+        );
+        assert_eq!(text.plain(), "The first password of ann is in the file /<a>.");
     }
 
     #[test]

@@ -59,8 +59,24 @@ async fn the_front_page_links_to_the_demo_app_while_it_is_enabled(world: World) 
     assert!(has_link().await);
 }
 
+async fn the_names_of_files_are_code(world: SharedWorld) {
+    let anyone = world.anyone();
+    for (path, name) in [
+        ("/", "<li><code>README.md</code>: "),
+        (
+            "/demo?code=some-code",
+            "<code>docs/apps/sign-in-with-pkce.md</code>",
+        ),
+        ("/demo?error=access_denied", "<code>/authorize</code>"),
+    ] {
+        let page = anyone.get(path).await.expect(200).text();
+        assert!(page.contains(name), "{path}: {page}");
+    }
+}
+
 on_one_process!(
     the_demo_app_is_served_with_a_strict_policy,
     the_scripts_of_the_demo_app_are_complete,
     the_front_page_links_to_the_demo_app_while_it_is_enabled,
+    the_names_of_files_are_code,
 );
