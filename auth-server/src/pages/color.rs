@@ -136,6 +136,15 @@ mod tests {
     }
 
     #[test]
+    fn the_borders_of_parts_have_the_color_of_those_of_fields() {
+        for selector in ["\n.tag {", "\n.empty {", "\ntime {", "\ntextarea {"] {
+            let (_, rest) = STYLESHEET.split_once(selector).unwrap();
+            let (rule, _) = rest.split_once('}').unwrap();
+            assert!(rule.contains(" var(--field);"), "{selector}{rule}");
+        }
+    }
+
+    #[test]
     fn the_reference_has_the_same_tokens_and_readable_links() {
         let tokens = REFERENCE.lines().filter(|line| line.starts_with("  --"));
         for line in tokens.filter(|line| !line.starts_with("  --link:")) {
