@@ -21,6 +21,12 @@ const IMAGE: &str = concat!(
 /// Names another version of the document in the form, as if the app had changed it since.
 const SET_VERSION: &str = "document.querySelector('input[name=client_version]').value = 'another'";
 
+/// Measures by how many pixels the logo is beside the middle of the window.
+const LOGO_TO_MIDDLE: &str = "
+    const { left, right } = document.querySelector('.brand img').getBoundingClientRect();
+    return Math.abs(left + right - document.documentElement.clientWidth) / 2;
+";
+
 /// A script that fills in the widget as that of a captcha service does.
 const CAPTCHA_SCRIPT: &str = r##"
     for (const widget of document.querySelectorAll("[data-sitekey]")) {
@@ -67,6 +73,7 @@ pub(super) async fn walk(
         ..Walk::start(&world, language, appearances).await
     };
     walk.visit("branded-front-page", "/").await;
+    check_logo(&walk).await;
     walk.visit("branded-sign-up", "/signup").await;
     let user = world.sign_up().await;
     let app = registered(&world).await;
@@ -88,6 +95,13 @@ pub(super) async fn walk(
         too_many_requests(&walk).await;
     }
     walk.end().await;
+}
+
+/// Expects that the logo is in the middle of a narrow phone, where the name of the service is below it.
+async fn check_logo(walk: &Walk<'_>) {
+    walk.chromium.be_a_phone(320).await;
+    let distance = walk.chromium.run(LOGO_TO_MIDDLE, &[]).await;
+    assert!(distance.as_f64().unwrap() <= 1.0, "{distance}");
 }
 
 /// The consent to apps that describe themselves by a document, one of which has a logo, and the page after a
