@@ -1,13 +1,22 @@
 //! The pages for everybody, and those behind mailed links.
 
 use super::{CHANGED, DONE, FAILED, SUBMIT, Walk};
+use serde_json::json;
 use tests::PASSWORD;
 
 const NEW_PASSWORD: &str = "another good password";
 
+/// Returns whether the stylesheet or the browser draws each radio button and checkbox.
+const CHOICES: &str = "
+    const controls = [...document.querySelectorAll('.choice > input')];
+    return controls.map(control => getComputedStyle(control).appearance);
+";
+
 /// Visits the pages of a browser in which nobody is signed in.
 pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("design", "/_design").await;
+    let choices = walk.chromium.run(CHOICES, &[]).await;
+    assert_eq!(choices, json!(["none", "none", "none"]));
     if walk.language == "en" {
         walk.check_copy_button().await;
         walk.check_password_script().await;
