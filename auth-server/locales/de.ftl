@@ -854,15 +854,27 @@ user-enable-effect = Das Konto ist deaktiviert. Sobald es aktiviert ist, kann si
 user-sign-out = Überall abmelden
 user-sign-out-effect = Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Der Benutzer kann sich wieder anmelden.
 user-unlock = Anmeldung entsperren
-user-unlock-effect = Wenn die Anmeldung nach Fehlversuchen gesperrt ist, kann es der Benutzer sofort wieder versuchen.
+user-unlock-effect = { $state ->
+    [disabled] Wenn die Anmeldung nach Fehlversuchen gesperrt ist, kann sich der Benutzer anmelden, sobald Sie das Konto aktivieren.
+   *[enabled] Wenn die Anmeldung nach Fehlversuchen gesperrt ist, kann es der Benutzer sofort wieder versuchen.
+ }
 user-set-password = Startpasswort vergeben
-user-set-password-effect = Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Der Benutzer meldet sich damit an und muss ein anderes wählen. Das beendet { $sessions }, die Token von { $apps } und von den Apps dieses Dienstes sowie alle Passkeys.
+user-set-password-effect = { $state ->
+    [disabled] Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Wenn Sie das Konto aktiviert haben, meldet sich der Benutzer damit an und muss ein anderes wählen. Alle Passkeys werden entfernt.
+   *[enabled] Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Der Benutzer meldet sich damit an und muss ein anderes wählen. Das beendet { $sessions }, die Token von { $apps } und von den Apps dieses Dienstes sowie alle Passkeys.
+ }
 user-reset-second-factor = Zweiten Schritt und Passkeys entfernen
-user-reset-second-factor-effect = Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Ein Benutzer ohne Passwort muss dann über einen Link per E‑Mail eines wählen.
+user-reset-second-factor-effect = { $state ->
+    [disabled] Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Wenn Sie das Konto aktiviert haben, muss ein Benutzer ohne Passwort über einen Link per E‑Mail eines wählen.
+   *[enabled] Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Ein Benutzer ohne Passwort muss dann über einen Link per E‑Mail eines wählen.
+ }
 user-make-user = Rolle in Benutzer ändern
 user-make-editor = Rolle in Redakteur ändern
 user-make-admin = Rolle in Administrator ändern
-user-role-effect = Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Die neue Rolle gilt ab der nächsten Anmeldung.
+user-role-effect = { $state ->
+    [disabled] Das Konto bleibt deaktiviert. Die neue Rolle gilt ab der ersten Anmeldung nach dem Aktivieren.
+   *[enabled] Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Die neue Rolle gilt ab der nächsten Anmeldung.
+ }
 initial-password = Startpasswort von { $email }
 initial-password-explanation = Das Passwort des Kontos ist ersetzt, und der Benutzer ist überall abgemeldet. Das neue Passwort wird nur jetzt angezeigt. Übermitteln Sie es auf sicherem Weg. Bei der nächsten Anmeldung muss der Benutzer ein anderes wählen.
 initial-password-kept = Zur Seite des Benutzers

@@ -118,7 +118,7 @@ fn session(began: Timestamp, now: Timestamp) -> SessionItem {
 
 /// Returns a dangerous change and another one.
 fn changes() -> [ChangeItem; 2] {
-    let (label, effect) = UserChange::Disable.in_words(3, 2);
+    let (label, effect) = UserChange::Disable.in_words((3, 2), false);
     [
         ChangeItem {
             name: "disable",

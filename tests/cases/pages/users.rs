@@ -139,6 +139,16 @@ async fn an_administrator_disables_and_enables_a_user(world: SharedWorld) {
     let page = expect_changed(&mut browser, &user, "disable", &[]).await;
     expect_words(&page, 200, "disabled");
     expect_words(&page, 200, "The user is not signed in anywhere.");
+    // There is nothing to end, and nobody can sign in before the account is enabled.
+    for words in [
+        "can sign in as soon as you enable",
+        "When you have enabled the account",
+    ] {
+        expect_words(&page, 200, words);
+    }
+    for words in ["Sign out everywhere", "The user can sign in again", "at once"] {
+        assert!(!page.visible_text().contains(words), "{words}: {}", page.reply);
+    }
     user.get("/me").await.expect_error(401, "unauthenticated");
     tokens.expect_revoked(&world, &app).await;
     world.anyone().login(&user.email, PASSWORD).await.expect(401);

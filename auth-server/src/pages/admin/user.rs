@@ -85,9 +85,10 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
     } = page.overview;
     let (id, parts) = (account.user.id, page.parts);
     let path: &str = &paths::of_user(id);
+    let is_disabled = account.disabled_at.is_some();
     let of_user = |list| paths::with_query(list, &[("user_id", &id.to_string())]);
     let change = |change: UserChange| {
-        let (label, effect) = change.in_words(sessions.len(), apps.len());
+        let (label, effect) = change.in_words((sessions.len(), apps.len()), is_disabled);
         ChangeItem {
             name: change.as_str(),
             label: label.plain(),
@@ -131,15 +132,17 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
     render_in_tab("users", &account.user.email, &template)
 }
 
-/// Returns the changes that make sense for an account as it is.
+/// Returns the changes that make sense for an account as it is. A user is signed out when the account is
+/// disabled.
 fn possible_changes(account: &Account) -> Vec<UserChange> {
     let has_second_factor = account.mfa_enabled || account.passkeys > 0;
     let roles = Role::ALL.into_iter().filter(|role| *role != account.user.role);
-    let state = match account.disabled_at {
-        Some(_) => UserChange::Enable,
-        None => UserChange::Disable,
+    let (sign_out, state) = match account.disabled_at {
+        Some(_) => (None, UserChange::Enable),
+        None => (Some(UserChange::SignOut), UserChange::Disable),
     };
-    let mut changes = vec![UserChange::SignOut, UserChange::Unlock, UserChange::SetPassword];
+    let mut changes: Vec<_> = sign_out.into_iter().collect();
+    changes.extend([UserChange::Unlock, UserChange::SetPassword]);
     changes.extend(has_second_factor.then_some(UserChange::ResetSecondFactor));
     changes.extend(roles.map(UserChange::Role));
     changes.push(state);

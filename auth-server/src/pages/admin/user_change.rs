@@ -45,7 +45,11 @@ names! {
 
 impl UserChange {
     /// Returns the label of the button, and the effect on an account with these numbers of sessions and apps.
-    pub(in crate::pages) fn in_words(self, sessions: usize, apps: usize) -> (Text<'static>, Text<'static>) {
+    pub(in crate::pages) fn in_words(
+        self,
+        (sessions, apps): (usize, usize),
+        is_disabled: bool,
+    ) -> (Text<'static>, Text<'static>) {
         let (label, effect) = match self {
             Self::Disable => (text::of("user-disable"), text::of("user-disable-effect")),
             Self::Enable => (text::of("user-enable"), text::of("user-enable-effect")),
@@ -72,7 +76,11 @@ impl UserChange {
         };
         let sessions = text::of("user-ended-sessions").count("n", sessions as u64);
         let apps = text::of("user-ended-apps").count("n", apps as u64);
-        let effect = effect.with("sessions", sessions.plain());
+        let state = match is_disabled {
+            true => "disabled",
+            false => "enabled",
+        };
+        let effect = effect.with("state", state).with("sessions", sessions.plain());
         (label, effect.with("apps", apps.plain()))
     }
 
