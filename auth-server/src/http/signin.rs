@@ -85,6 +85,8 @@ pub(crate) async fn show(
 struct Returning {
     email: String,
     has_password: bool,
+    /// Whether the account can be seen meanwhile, which an initial password prevents.
+    can_go_back: bool,
 }
 
 impl Returning {
@@ -97,6 +99,7 @@ impl Returning {
         Ok(account.map(|account| Self {
             email: account.user.email,
             has_password: account.has_password,
+            can_go_back: !session.password_change_required,
         }))
     }
 
@@ -132,6 +135,7 @@ fn page<'a>(
         flow,
         end: None,
         sign_in_is_too_old: returning.is_some(),
+        can_go_back: returning.is_some_and(|returning| returning.can_go_back),
         asks_password: returning.is_none_or(|returning| returning.has_password),
         email,
         captcha: None,

@@ -22,6 +22,8 @@ pub(crate) struct SignInPage<'a> {
     pub(crate) end: Option<EndText>,
     /// Whether the user is signed in, but not recently enough for the page that follows.
     pub(crate) sign_in_is_too_old: bool,
+    /// Whether this user can return to the account without another sign-in.
+    pub(crate) can_go_back: bool,
     /// Whether there is a form for the password. A user who is signed in and has none needs another way.
     pub(crate) asks_password: bool,
     pub(crate) email: &'a str,

@@ -43,6 +43,7 @@ async fn an_old_sign_in_is_renewed_on_the_way_to_a_page(world: SharedWorld) {
         assert_eq!(sent.location(), late.location());
         let sign_in = browser.open(sent.location().unwrap().as_str()).await;
         expect_words(&sign_in, 200, "Your last sign-in was over ten minutes ago.");
+        expect_words(&sign_in, 200, "Back to your account");
         // The form has the address of the account.
         let wrong = browser
             .submit(&sign_in, &[("password", "not the password")])
@@ -136,10 +137,11 @@ async fn a_code_or_a_passkey_renews_the_sign_in_too(world: SharedWorld) {
 
 /// The page asks for what the account has, also after an error.
 async fn a_user_without_a_password_signs_in_again_with_a_passkey(world: SharedWorld) {
-    const WORDS: [&str; 3] = [
+    const WORDS: [&str; 4] = [
         "Your last sign-in was over ten minutes ago.",
         "Your account has no password. Sign in with a passkey.",
         "Set a password",
+        "Back to your account",
     ];
     let (user, mut passkey, mut browser) = without_password(&world).await;
     world.age_sign_ins_of(&user).await;
