@@ -93,8 +93,8 @@ pub(crate) struct PasswordPage<'a> {
     pub(crate) email: &'a str,
     /// The authorization flow that continues after the change.
     pub(crate) flow: Option<&'a str>,
-    /// Whether the user must change the password before anything else.
-    pub(crate) is_required: bool,
+    /// The path at which another user signs in, if this one must change the password before anything else.
+    pub(crate) other_user: Option<String>,
     /// The least number of characters of a password.
     pub(crate) min_length: u64,
 }

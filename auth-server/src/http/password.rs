@@ -49,11 +49,16 @@ pub(crate) async fn show(
 }
 
 fn page(identity: &Identity, form: FormState<'_>, session: &Session, flow: Option<&str>) -> Response {
+    // Outside an authorization flow, the sign-in page has nothing to ask a user who just signed in.
+    let sign_in = match flow {
+        Some(flow) if !paths::is_page(flow) => paths::sign_in(Some(flow)),
+        _ => paths::SIGN_OUT.to_owned(),
+    };
     pages::password(&pages::PasswordPage {
         form,
         email: &session.user.email,
         flow,
-        is_required: session.password_change_required,
+        other_user: session.password_change_required.then_some(sign_in),
         min_length: identity.passwords.min_length() as u64,
     })
 }

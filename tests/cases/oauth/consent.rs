@@ -280,13 +280,16 @@ async fn consent_requires_the_initial_password_to_be_changed(world: World) {
     let app = world.app().register();
     let password = std::fs::read_to_string(world.data_dir().join("admin-password")).unwrap();
     let admin: User = world.log_in("admin@localhost", password.trim()).await;
-    if let Ok(redirect) = admin
-        .browser()
-        .complete_flow(&app.authorization().path(), &admin, "allow")
-        .await
-    {
-        panic!("the app received {redirect}");
-    }
+    let (mut browser, request) = (admin.browser(), app.authorization());
+    let flow = browser.complete_flow(&request.path(), &admin, "allow").await;
+    let page = flow.expect_err("the app received a response");
+    assert!(page.asks_for("new_password"), "{}", page.reply);
+    // Another user can sign in, and the flow continues.
+    let mut links = page.links().into_iter();
+    let sign_in = links.find(|link| link.path() == "/signin").unwrap();
+    let user = world.user().await;
+    let flow = browser.complete_flow(sign_in.as_str(), &user, "allow").await;
+    assert!(parameter(&flow.unwrap(), "code").is_some());
 }
 
 on_every_shape!(

@@ -232,6 +232,9 @@ async fn an_initial_password_is_replaced_on_the_way(world: SharedWorld) {
     let sent = browser.open(signed_in.location().unwrap().as_str()).await;
     expect_redirect(&sent, "/password");
     let page = browser.open(sent.location().unwrap().as_str()).await;
+    expect_words(&page, 200, "Use another account");
+    let links = page.links();
+    assert!(links.iter().any(|link| link.path() == "/signout"), "{links:?}");
     let changed = browser.submit(&page, &[("new_password", PASSWORD)]).await;
     expect_redirect(&changed, "/signin");
     let sign_in = browser.open(changed.location().unwrap().as_str()).await;
