@@ -186,8 +186,8 @@ no-decision = Sie haben nichts entschieden
     .text = Gehen Sie zurück und wählen Sie, ob die App Zugriff bekommt.
     .link = Zu Ihrem Konto
 client-changed = Die App hat sich geändert
-    .text = Die App hat ihre Beschreibung geändert, während Sie sich entschieden haben. Es wurde nichts entschieden. Gehen Sie zur App zurück und beginnen Sie neu.
-    .link = Zu Ihrem Konto
+    .text = Die App hat ihre Beschreibung geändert, während Sie sich entschieden haben. Es wurde nichts entschieden. Sehen Sie sich an, wie sie sich jetzt beschreibt, und entscheiden Sie dann.
+    .link = App noch einmal ansehen
 
 ## Changes that succeeded
 
@@ -486,6 +486,7 @@ demo-app-scripts = Die Demo-App braucht JavaScript.
 ## Errors
 
 technical-detail = Technischer Grund
+go-back = Zurück
 page-not-found = Diese Seite gibt es nicht
     .text = Vielleicht ist die Adresse falsch geschrieben, oder die Seite ist umgezogen. Es wurde nichts geändert.
     .link = Zu Ihrem Konto

@@ -187,8 +187,8 @@ no-decision = No decision was made
     .text = Go back and choose whether the app gets access.
     .link = Go to your account
 client-changed = The app has changed
-    .text = The app changed its description of itself while you decided, so nothing was decided. Go back to the app and start again.
-    .link = Go to your account
+    .text = The app changed its description of itself while you decided, so nothing was decided. Look at its present description, and decide again.
+    .link = Look at the app again
 
 ## Changes that succeeded
 
@@ -487,6 +487,7 @@ demo-app-scripts = The demo app needs JavaScript.
 ## Errors
 
 technical-detail = Technical reason
+go-back = Go back
 page-not-found = There is no such page
     .text = The address may be mistyped, or the page may have moved. Nothing was changed.
     .link = Go to your account

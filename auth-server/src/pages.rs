@@ -43,7 +43,9 @@ pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confi
 pub(crate) use done::Done;
 pub(crate) use form_state::{Field, FormState};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
-pub(crate) use message::{error, error_of_app, forgot_sent, notify, notify_with_offer};
+pub(crate) use message::{
+    error, error_of_app, error_of_form, error_of_user, forgot_sent, notify, notify_with_offer,
+};
 pub use middleware::present;
 pub(crate) use overview::Overview;
 pub(crate) use part::Parts;

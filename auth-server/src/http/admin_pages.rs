@@ -121,7 +121,7 @@ async fn with_ids(app: &App, query: &str, names: &[&str]) -> Result<String, db::
 
 fn forbidden(session: &Session) -> Response {
     let text = text::of("admin-only");
-    let mut page = pages::error(StatusCode::FORBIDDEN, &text, paths::ACCOUNT);
+    let mut page = pages::error_of_user(StatusCode::FORBIDDEN, &text);
     // The security event is recorded from the error, and the user sees the page.
     let error = Error::new(Code::Forbidden, "Only administrators may see this page.");
     page.extensions_mut()

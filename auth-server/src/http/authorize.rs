@@ -100,7 +100,7 @@ async fn answer_without_pages(
 }
 
 /// Returns the error of a request without pages whose client is not known until somebody signs in: nothing
-/// may be redirected to it.
+/// may be redirected to it, and no link may lead to it.
 fn nobody_signed_in() -> FlowError {
     FlowError::Response(pages::error_of_app(
         &text::of("nobody-signed-in"),

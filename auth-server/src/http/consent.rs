@@ -8,8 +8,7 @@ use super::form_page::{FormError, FormRenderer};
 use super::forms::{AfterSignInQuery, ConsentForm};
 use super::redirects::see_other;
 use crate::app::App;
-use crate::pages::text::{self, Text};
-use crate::pages::{self, FormState};
+use crate::pages::{self, FormState, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -162,7 +161,9 @@ pub(crate) async fn submit(
         return show_to_another_user(&app, flow, &request, &session, renderer).await;
     }
     if request.client_version() != fields.client_version {
-        return Err(refused(&text::of("client-changed")));
+        let text = text::of("client-changed");
+        let page = pages::error(StatusCode::BAD_REQUEST, &text, &paths::continuation(flow, &[]));
+        return Err(FlowError::Response(page));
     }
     let to = match is_allowed {
         true => Box::pin(allow(&app, &request, &begun, &session, &context)).await?,
@@ -194,13 +195,12 @@ pub(super) fn is_allowed(decision: &str) -> Result<bool, FlowError> {
     match decision {
         "allow" => Ok(true),
         "deny" => Ok(false),
-        _ => Err(refused(&text::of("no-decision"))),
+        _ => {
+            let text = text::of("no-decision");
+            let page = pages::error_of_form(StatusCode::BAD_REQUEST, &text, None);
+            Err(FlowError::Response(page))
+        }
     }
-}
-
-/// Returns the error for a form without effect.
-fn refused(text: &Text<'_>) -> FlowError {
-    FlowError::Response(pages::error(StatusCode::BAD_REQUEST, text, paths::ACCOUNT))
 }
 
 /// Returns the page for a browser that did not keep the cookie of its new session.

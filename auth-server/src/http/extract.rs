@@ -129,7 +129,11 @@ fn query(parts: &Parts) -> Params {
 
 fn unreadable(flaw: &str) -> Response {
     let detail = format!("The form was not accepted: {flaw}.");
-    pages::error_of_app(&text::of("form-unreadable"), &detail, paths::ACCOUNT)
+    pages::error_of_form(
+        StatusCode::BAD_REQUEST,
+        &text::of("form-unreadable"),
+        Some(&detail),
+    )
 }
 
 fn user_changed() -> Response {
@@ -137,7 +141,7 @@ fn user_changed() -> Response {
 }
 
 fn forged(mismatch: csrf::Mismatch) -> Response {
-    let mut page = pages::error(StatusCode::FORBIDDEN, &text::of("form-forged"), paths::ACCOUNT);
+    let mut page = pages::error_of_form(StatusCode::FORBIDDEN, &text::of("form-forged"), None);
     // The security event is recorded from the error, and the user sees the page.
     page.extensions_mut().insert(Error::from(mismatch));
     page

@@ -122,7 +122,7 @@ impl Language {
 }
 
 /// Returns the first query parameter of this name.
-fn parameter<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
+pub(super) fn parameter<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
     let mut parameters = form_urlencoded::parse(uri.query()?.as_bytes());
     parameters
         .find(|(found, _)| found == name)

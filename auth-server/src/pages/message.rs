@@ -21,6 +21,8 @@ struct MessagePage<'a> {
     next: &'a str,
     /// The label of the link to that page.
     link: String,
+    /// The further links, each with its label and its path.
+    further: Vec<(String, &'a str)>,
     /// The path of the page on which the user can add a passkey, if the page offers one.
     passkey_offer: Option<&'a str>,
 }
@@ -66,6 +68,33 @@ pub(crate) fn error(status: StatusCode, text: &Text<'_>, next: &str) -> Response
     (status, error_page(text, None, next)).into_response()
 }
 
+/// Returns the page of an error like [`error`] for a user who has to come as another one, with a link to sign
+/// out.
+pub(crate) fn error_of_user(status: StatusCode, text: &Text<'_>) -> Response {
+    let title = text.plain();
+    let page = MessagePage {
+        further: vec![(text::of("sign-out-submit").plain(), paths::SIGN_OUT)],
+        ..error_message(&title, text, paths::ACCOUNT)
+    };
+    (status, render(&title, &page)).into_response()
+}
+
+/// Returns the page of an error like [`error`] after which the user goes back. It leads to the page before if
+/// the browser tells which one it was. `detail` is the reason for the developer of an application, in English.
+pub(crate) fn error_of_form(status: StatusCode, text: &Text<'_>, detail: Option<&str>) -> Response {
+    let (title, before) = (text.plain(), presentation::page_before());
+    let mut page = MessagePage {
+        detail,
+        ..error_message(&title, text, paths::ACCOUNT)
+    };
+    if let Some(path) = &before {
+        let to_account = std::mem::replace(&mut page.link, text::of("go-back").plain());
+        page.further = vec![(to_account, page.next)];
+        page.next = path;
+    }
+    (status, render(&title, &page)).into_response()
+}
+
 /// Returns the page of an error that an application caused, with the reason for its developer in English.
 pub(crate) fn error_of_app(text: &Text<'_>, detail: &str, next: &str) -> Response {
     (StatusCode::BAD_REQUEST, error_page(text, Some(detail), next)).into_response()
@@ -74,18 +103,24 @@ pub(crate) fn error_of_app(text: &Text<'_>, detail: &str, next: &str) -> Respons
 /// Returns the page of an error for which the program has no page of its own. `retry_after` is the value of
 /// that header.
 pub(super) fn error_of_program(code: Code, status: StatusCode, retry_after: Option<&str>) -> Response {
-    let text = match code {
-        Code::RateLimited => text::of("page-too-many-requests").with("wait", in_seconds(retry_after)),
-        Code::NotFound => text::of("page-not-found"),
-        Code::MethodNotAllowed => text::of("page-after-form"),
-        Code::PayloadTooLarge | Code::RequestTimeout | Code::UnsupportedMediaType => {
-            text::of("page-not-accepted")
+    let (goes_back, text) = match code {
+        Code::RateLimited => {
+            let text = text::of("page-too-many-requests");
+            (false, text.with("wait", in_seconds(retry_after)))
         }
-        Code::DependencyUnavailable => text::of("page-unavailable"),
-        Code::InternalError | Code::StorageFull => text::of("page-failed"),
-        _ => text::of("page-refused"),
+        Code::NotFound => (false, text::of("page-not-found")),
+        Code::MethodNotAllowed => (false, text::of("page-after-form")),
+        Code::PayloadTooLarge | Code::RequestTimeout | Code::UnsupportedMediaType => {
+            (true, text::of("page-not-accepted"))
+        }
+        Code::DependencyUnavailable => (true, text::of("page-unavailable")),
+        Code::InternalError | Code::StorageFull => (false, text::of("page-failed")),
+        _ => (true, text::of("page-refused")),
     };
-    error(status, &text, paths::ACCOUNT)
+    match goes_back {
+        true => error_of_form(status, &text, None),
+        false => error(status, &text, paths::ACCOUNT),
+    }
 }
 
 fn in_seconds(retry_after: Option<&str>) -> String {
@@ -97,10 +132,17 @@ fn error_page(text: &Text<'_>, detail: Option<&str>, next: &str) -> Response {
     let title = text.plain();
     let page = MessagePage {
         detail,
-        correlation_id: presentation::correlation_id(),
-        ..message(&title, text, next)
+        ..error_message(&title, text, next)
     };
     render(&title, &page)
+}
+
+/// Returns the page of an error, with the correlation id.
+fn error_message<'a>(title: &'a str, text: &Text<'_>, next: &'a str) -> MessagePage<'a> {
+    MessagePage {
+        correlation_id: presentation::correlation_id(),
+        ..message(title, text, next)
+    }
 }
 
 /// Returns the page with this title, and with the other parts of the text.
@@ -112,6 +154,7 @@ fn message<'a>(title: &'a str, text: &Text<'_>, next: &'a str) -> MessagePage<'a
         correlation_id: None,
         next,
         link: text.attribute("link"),
+        further: Vec::new(),
         passkey_offer: None,
     }
 }

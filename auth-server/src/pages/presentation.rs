@@ -2,9 +2,10 @@
 
 use super::brand::Brand;
 use super::done::Done;
-use super::language::Language;
+use super::language::{self, Language};
+use crate::paths;
 use axum::extract::Request;
-use axum::http::{Method, Uri};
+use axum::http::{HeaderMap, Method, Uri, header};
 use std::sync::{Arc, OnceLock};
 use web::context::request_context;
 
@@ -39,6 +40,8 @@ pub(super) struct Presentation {
     pub(super) language: Language,
     brand: Arc<Brand>,
     address: Arc<Address>,
+    /// The path of the page before, if it is one with a form.
+    page_before: Option<String>,
     correlation_id: Option<String>,
     /// The change that the next page reports, if there is one.
     pub(super) done: Option<Done>,
@@ -55,6 +58,7 @@ impl Presentation {
             language: Language::of_request(request.uri(), request.headers()),
             brand,
             address: Arc::new(address),
+            page_before: find_page_before(request.headers()),
             correlation_id: request_context(request.extensions())
                 .ok()
                 .map(|context| context.trace_id.clone()),
@@ -66,6 +70,20 @@ impl Presentation {
     pub(super) fn of_response<F: Future>(self, response: F) -> impl Future<Output = F::Output> {
         PRESENTATION.scope(self, response)
     }
+}
+
+/// Returns the path of the page from which the browser tells that it comes, if that page has a form. Another
+/// site may have named it, so that nothing but an authorization flow is taken from the query.
+fn find_page_before(headers: &HeaderMap) -> Option<String> {
+    let page: Uri = headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+    let flow = language::parameter(&page, "flow");
+    let has_form = paths::shows_its_form(page.path()) || paths::is_page(page.path());
+    has_form.then(|| paths::of_flow(page.path(), flow.as_deref()))
+}
+
+/// Returns the path of the page before, if it is one with a form.
+pub(super) fn page_before() -> Option<String> {
+    current().page_before
 }
 
 /// Returns the correlation id of the response.

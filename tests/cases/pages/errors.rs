@@ -49,6 +49,30 @@ async fn an_unknown_path_has_a_page_in_a_browser(world: SharedWorld) {
     reply.expect_error(404, "not_found");
 }
 
+/// The browser tells from which page a form comes. Another site could name any address.
+async fn a_refused_form_leads_back_to_its_page(world: SharedWorld) {
+    let mut browser = world.browser();
+    let form = browser.open("/signin").await;
+    for (before, link) in [
+        ("/signin?flow=device:", "/signin?flow=device%3A"),
+        ("/admin/users/7?sessions=2", "/admin/users/7"),
+        ("/reset?token=secret", "/reset"),
+        ("/nowhere", "/account"),
+        ("//evil.example", "/account"),
+    ] {
+        let before = format!("{}{before}", world.base());
+        let forged = browser.submit_call(&form, &[("csrf", "x")]);
+        let page = Page {
+            url: form.url.clone(),
+            reply: forged.header("referer", &before).await,
+        };
+        expect_error_page(&page, 403, "This form could not be verified");
+        let links = page.links();
+        let expected = form.url.join(link).unwrap();
+        assert_eq!(links.first(), Some(&expected), "{before}: {links:?}");
+    }
+}
+
 async fn a_path_that_takes_only_forms_has_a_page_in_a_browser(world: SharedWorld) {
     let (anyone, mut browser) = (world.anyone(), world.browser());
     let operations = anyone.contract().operations();
@@ -135,5 +159,6 @@ on_postgresql!(a_fault_of_the_service_has_a_page_in_a_browser);
 on_every_shape!(
     a_browser_gets_a_page_for_every_error,
     an_unknown_path_has_a_page_in_a_browser,
+    a_refused_form_leads_back_to_its_page,
     a_path_that_takes_only_forms_has_a_page_in_a_browser,
 );

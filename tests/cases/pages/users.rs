@@ -74,6 +74,8 @@ async fn an_administrator_finds_a_user(world: SharedWorld) {
     assert_eq!(account["email"], json!(user.email));
     let page = user.browser().open(&path).await;
     expect_words(&page, 403, "Only administrators can see this page");
+    let links = page.links();
+    assert!(links.iter().any(|link| link.path() == "/signout"), "{links:?}");
 }
 
 async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedWorld) {

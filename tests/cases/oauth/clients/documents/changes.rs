@@ -211,6 +211,23 @@ async fn a_consent_during_the_fetch_of_another_description_does_not_count(shape:
     sign_in(&world, &victim, app, false).await;
 }
 
+/// The decision about another description than the present one is made again, in the same flow.
+async fn a_decision_about_another_description_has_no_effect(shape: Shape) {
+    let world = start(shape).await;
+    let user = world.user().await;
+    let described = DescribedApp::start(json!({})).await;
+    let mut browser = user.browser();
+    let shown = open(&mut browser, &described.app).await;
+    let other = [("decision", "allow"), ("client_version", "another")];
+    let refused = browser.submit(&shown, &other).await;
+    assert_eq!(refused.reply.status, 400, "{}", refused.reply);
+    let mut links = refused.links().into_iter();
+    let again = links.find(|link| link.path() == "/consent").unwrap();
+    let page = browser.open(again.as_str()).await;
+    let allowed = browser.submit(&page, &[("decision", "allow")]).await;
+    assert!(parameter(&allowed.location().unwrap(), "code").is_some());
+}
+
 /// A consent that was given before a change counts for nothing, also for the union of scopes.
 async fn a_new_consent_does_not_revive_the_scope_of_a_former_one(shape: Shape) {
     let world = start(shape).await;
@@ -330,6 +347,7 @@ on_every_shape!(
     a_new_key_counts_at_the_next_token_request,
     an_app_that_is_no_longer_accepted_gets_no_answers,
     a_consent_during_the_fetch_of_another_description_does_not_count,
+    a_decision_about_another_description_has_no_effect,
     a_new_consent_does_not_revive_the_scope_of_a_former_one,
     a_removed_redirect_uri_ends_what_it_began,
     every_issuer_sees_a_change,
