@@ -244,7 +244,8 @@ pub(crate) async fn request_confirmation(
 ) -> Result<Response, FlowError> {
     let session = require_session(session, None, false)?;
     let Err(error) = email_verifications::request(&app.identity, &session, &context).await else {
-        return Ok(pages::notify(&text::of("account-link-sent"), paths::ACCOUNT));
+        let text = text::of("account-link-sent").with("email", &session.user.email);
+        return Ok(pages::notify(&text, paths::ACCOUNT));
     };
     let overview = read(&app.identity, &session, &context).await?;
     let renderer = renderer.for_user(&session);

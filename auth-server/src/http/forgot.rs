@@ -62,7 +62,7 @@ pub(crate) async fn submit(
         return renderer.show_again(error, |form| page(form, flow, email));
     }
     let again = paths::of_flow(paths::FORGOT, flow);
-    let mut sent = pages::forgot_sent(&again, paths::sign_in(flow));
+    let mut sent = pages::forgot_sent(email.trim(), &again, paths::sign_in(flow));
     let cookie = flow::interrupted_cookie(flow, paths::RESET);
     sent.headers_mut().append(header::SET_COOKIE, cookie);
     sent

@@ -31,6 +31,8 @@ struct MessagePage<'a> {
 #[derive(Template)]
 #[template(path = "forgot_sent.html")]
 struct ForgotSentPage<'a> {
+    /// The address that the user entered.
+    email: &'a str,
     /// The path of the form that mails the link again.
     again: &'a str,
     /// The path of the sign-in page.
@@ -54,12 +56,14 @@ pub(crate) fn notify_with_offer(text: &Text<'_>, next: &str, passkey_offer: Opti
     render(&title, &page)
 }
 
-/// Returns the page that follows the request for a link to choose a new password.
-pub(crate) fn forgot_sent(again: &str, sign_in: String) -> Response {
-    render(
-        &text::of("forgot-sent").plain(),
-        &ForgotSentPage { again, sign_in },
-    )
+/// Returns the page that follows the request for a link to choose a new password, with the entered address.
+pub(crate) fn forgot_sent(email: &str, again: &str, sign_in: String) -> Response {
+    let page = ForgotSentPage {
+        email,
+        again,
+        sign_in,
+    };
+    render(&text::of("forgot-sent").plain(), &page)
 }
 
 /// Returns the page of an error like [`notify`], with the correlation id. The message should tell the user

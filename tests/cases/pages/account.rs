@@ -107,7 +107,10 @@ async fn all_other_sessions_are_ended(world: SharedWorld) {
     let page = account(&mut browser).await;
     expect_words(
         &page,
-        &["Sign out everywhere else", "This signs you out in all other browsers"],
+        &[
+            "Sign out everywhere else",
+            "This signs you out in all other browsers",
+        ],
     );
     let done = post(
         &world,
@@ -166,7 +169,7 @@ async fn a_link_that_confirms_the_address_is_mailed_again(world: SharedWorld) {
     let csrf = page.hidden("csrf").unwrap();
     let sent = browser.submit(&page, &[("csrf", &csrf)]).await;
     assert_eq!(sent.reply.status, 200, "{}", sent.reply);
-    expect_words(&sent, &["Check your e-mail"]);
+    expect_words(&sent, &["Check your e-mail", &user.email]);
     let link = world.mail(&user.email, SUBJECT, 2).await.link();
     let form = browser.open(link.as_str()).await;
     let csrf = form.hidden("csrf").unwrap();

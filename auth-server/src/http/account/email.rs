@@ -74,7 +74,7 @@ pub(crate) async fn submit(
     let session = require_recent_sign_in(session, paths::ACCOUNT_EMAIL, false, &context)?;
     let error = match change(&identity, &session, &fields, &context).await {
         Ok(()) => {
-            let text = text::of("email-link-sent");
+            let text = text::of("email-link-sent").with("email", fields.email.trim());
             return Ok(pages::notify(&text, paths::ACCOUNT));
         }
         Err(error) => error,
