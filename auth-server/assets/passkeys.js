@@ -27,6 +27,10 @@ async function ask(mediation, signal) {
 function show(text) {
   message.textContent = text;
   message.hidden = text === "";
+  if (text !== "") {
+    // It tells what the attempt before achieved.
+    document.querySelector(".success")?.remove();
+  }
 }
 
 async function askInDialog() {

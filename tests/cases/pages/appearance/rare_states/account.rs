@@ -56,6 +56,10 @@ async fn passkeys(walk: &Walk<'_>) {
     let exists = walk.word(">This device already", ">Dieses Gerät hat schon");
     walk.submit(&name, button, exists).await;
     walk.check("passkey-exists").await;
+    let is_alone = chromium
+        .run("return !document.querySelector('.success')", &[])
+        .await;
+    assert_eq!(is_alone, true);
     walk.open("/account/passkeys").await;
     chromium.press("summary").await;
     let button_of_name = "details[open] form[action='/account/passkeys/name'] button";
