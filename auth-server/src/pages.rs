@@ -50,7 +50,7 @@ pub use middleware::present;
 pub(crate) use overview::Overview;
 pub(crate) use part::Parts;
 pub(crate) use passkeys::{EnteredName, PasskeyChallenge, PasskeysPage, passkeys};
-pub(crate) use presentation::{remember_form, show_form_again};
+pub(crate) use presentation::{link_languages_to, remember_form, show_form_again};
 pub(crate) use sign_in::{CaptchaWidget, EndText, SecondStepPage, SignInPage, second_step, sign_in};
 
 use askama::Template;

@@ -75,16 +75,20 @@ pub(crate) async fn submit(
     let code = UserCode::parse(&fields.user_code);
     let session = require_session(session, Some(&paths::device_flow(code.as_ref())), false)?;
     match find(&app.grants, code, &session, &context).await {
-        Ok((code, request)) => Ok(renderer.show(|form| {
-            pages::device_confirmation(&pages::DeviceConfirmationPage {
-                form,
-                email: &session.user.email,
-                sign_in: another_user(Some(&code)),
-                code: &code.to_string(),
-                request: &request,
-                now: context.now,
-            })
-        })),
+        Ok((code, request)) => {
+            let shown = code.to_string();
+            pages::link_languages_to(&paths::with_query(paths::DEVICE, &[("user_code", &shown)]));
+            Ok(renderer.show(|form| {
+                pages::device_confirmation(&pages::DeviceConfirmationPage {
+                    form,
+                    email: &session.user.email,
+                    sign_in: another_user(Some(&code)),
+                    code: &shown,
+                    request: &request,
+                    now: context.now,
+                })
+            }))
+        }
         Err(error) => Ok(renderer.show_again(error, |form| page(form, &session, &fields.user_code))),
     }
 }

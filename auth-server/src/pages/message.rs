@@ -83,8 +83,9 @@ pub(crate) fn error_of_user(status: StatusCode, text: &Text<'_>) -> Response {
     (status, render(&title, &page)).into_response()
 }
 
-/// Returns the page of an error like [`error`] after which the user goes back. It leads to the page before if
-/// the browser tells which one it was. `detail` is the reason for the developer of an application, in English.
+/// Returns the page of an error like [`error`] after which the user goes back. It and its links to the other
+/// languages lead to the page before, if the browser tells which one it was. `detail` is the reason for the
+/// developer of an application, in English.
 pub(crate) fn error_of_form(status: StatusCode, text: &Text<'_>, detail: Option<&str>) -> Response {
     let (title, before) = (text.plain(), presentation::page_before());
     let mut page = MessagePage {
@@ -95,6 +96,7 @@ pub(crate) fn error_of_form(status: StatusCode, text: &Text<'_>, detail: Option<
         let to_account = std::mem::replace(&mut page.link, text::of("go-back").plain());
         page.further = vec![(to_account, page.next)];
         page.next = path;
+        presentation::link_languages_to(path);
     }
     (status, render(&title, &page)).into_response()
 }

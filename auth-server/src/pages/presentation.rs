@@ -121,8 +121,15 @@ pub(crate) fn show_form_again() {
     }
 }
 
+/// Lets the links to the other languages lead to this address, from which the user comes to the page again.
+pub(crate) fn link_languages_to(address: &str) {
+    if let Ok(uri) = address.parse() {
+        let _ = current().address.page.set(uri);
+    }
+}
+
 /// Returns the links to the page in the other languages. There are none if the page tells the result of a
-/// form.
+/// form: a link could only lead to the form, and a code or a secret that is shown once would be lost.
 pub(super) fn language_links() -> Vec<LanguageLink> {
     let Presentation {
         language, address, ..

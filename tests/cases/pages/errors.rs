@@ -70,6 +70,8 @@ async fn a_refused_form_leads_back_to_its_page(world: SharedWorld) {
         let links = page.links();
         let expected = form.url.join(link).unwrap();
         assert_eq!(links.first(), Some(&expected), "{before}: {links:?}");
+        let has_languages = links.iter().any(|link| link.as_str().ends_with("language=de"));
+        assert_eq!(has_languages, link != "/account", "{before}: {links:?}");
     }
 }
 

@@ -158,6 +158,29 @@ async fn users_choose_the_language(world: SharedWorld) {
     assert!(!sent.reply.text().contains("hreflang"), "{}", sent.reply);
 }
 
+/// The page with the request of a device answers a form, whose page a link opens with the same code.
+async fn a_device_is_connected_in_the_chosen_language(world: SharedWorld) {
+    let app = world.app().kind("native").option(&["--device"]).register();
+    let device = app.device(&world.anyone(), "posts:read").await;
+    let mut browser = world.user().await.browser();
+    let form = browser
+        .open(&format!("/device?user_code={}", device.user_code))
+        .await;
+    let csrf = form.hidden("csrf").unwrap();
+    let request = browser.submit(&form, &[("csrf", &csrf)]).await;
+    assert!(request.asks_for("decision"), "{}", request.reply);
+    let links = request.links();
+    let to_german = links.iter().find(|link| link.as_str().ends_with("language=de"));
+    let form = browser.open(to_german.unwrap().as_str()).await;
+    let csrf = form.hidden("csrf").unwrap();
+    let request = browser.submit(&form, &[("csrf", &csrf)]).await;
+    assert!(
+        request.asks_for("decision") && request.visible_text().contains("Diese App gehört einem Dritten"),
+        "{}",
+        request.reply
+    );
+}
+
 async fn the_front_page_is_in_the_preferred_language(shape: Shape) {
     let world = World::start(shape).await;
     let front = world.browser().in_language("de").open("/").await;
@@ -169,5 +192,6 @@ on_every_shape!(
     messages_are_in_the_language_of_the_page,
     the_app_chooses_the_language_of_its_flow,
     users_choose_the_language,
+    a_device_is_connected_in_the_chosen_language,
 );
 on_one_process!(the_front_page_is_in_the_preferred_language);
