@@ -171,6 +171,13 @@ async fn a_compromised_key_is_retired(shape: Shape) {
     assert_eq!(states(&world), ["deleted", "active", "deleted", "staged"]);
     let event = admin.get("/admin/events?name=key_compromised").await.expect(200);
     assert_eq!(event.json()["items"][1]["administrator_id"], admin.id);
+    // The administrator succeeded.
+    let page = browser.open("/admin/events?name=key_compromised").await;
+    expect_words(
+        &page,
+        200,
+        "A signing key was retired as compromised key_compromised · kid",
+    );
 }
 
 async fn a_program_gets_json_at_the_address_of_the_page(world: SharedWorld) {

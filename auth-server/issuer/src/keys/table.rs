@@ -247,7 +247,7 @@ pub(super) async fn delete(tx: &mut Tx, kid: &str, context: &RequestContext) -> 
 pub(super) async fn discard(tx: &mut Tx, seen: &Key, context: &RequestContext) -> Result<bool, Error> {
     let kid = seen.kid.as_str();
     let rows = execute!(tx.on(), DISCARD, kid, context.now, seen.state.as_str())?;
-    record_change(tx, rows, Event::failure(EventName::KeyCompromised), kid, context).await
+    record_change(tx, rows, Event::success(EventName::KeyCompromised), kid, context).await
 }
 
 /// Stores another sealed form of the private key, unless the key is deleted. Returns the number of changed
