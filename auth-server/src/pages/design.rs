@@ -180,7 +180,8 @@ fn plot(begin: Timestamp) -> Plot {
     let kinds = ["first", "second", "third", "fourth", "bad"].into_iter();
     let lines = kinds.zip(1_u32..).map(|(class, n)| Line {
         class,
-        path: format!("M0 {}h0L400 {}L1000 {}", 20 * n, 100 - 15 * n, 18 * n),
+        path: format!("M0 {}L400 {}L900 {}", 20 * n, 100 - 15 * n, 18 * n),
+        points: format!("M950 {}h0", 18 * n),
         label: text::of("figures-counted")
             .with("name", class)
             .with("last", n)

@@ -122,10 +122,14 @@ fn draw<const N: usize>(
 ) -> Plot {
     let top = plot::top(lines.iter().flat_map(|line| &line.values));
     let begin = figures.periods.first().map(|period| period.at);
-    let lines = lines.into_iter().map(|line| Line {
-        class: line.class,
-        path: plot::path(&line.values, top),
-        label: line.label,
+    let lines = lines.into_iter().map(|line| {
+        let (path, points) = plot::paths(&line.values, top);
+        Line {
+            class: line.class,
+            path,
+            points,
+            label: line.label,
+        }
     });
     Plot {
         title,

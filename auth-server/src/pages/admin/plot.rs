@@ -2,7 +2,6 @@
 
 use crate::pages::text::Text;
 use foundation::clock::Timestamp;
-use std::fmt::Write as _;
 
 /// The width of the drawing.
 const WIDTH: u64 = 1000;
@@ -24,6 +23,8 @@ pub(in crate::pages) struct Line {
     pub(in crate::pages) class: &'static str,
     /// The data of the SVG path.
     pub(in crate::pages) path: String,
+    /// The data of the SVG path of the points.
+    pub(in crate::pages) points: String,
     /// The name of the line, with its last value and that of the whole window.
     pub(in crate::pages) label: Text<'static>,
 }
@@ -34,26 +35,28 @@ pub(super) fn top<'v>(values: impl Iterator<Item = &'v Option<u64>>) -> u64 {
     largest.unwrap_or_default().max(1)
 }
 
-/// Returns the data of the path through values at equal distances, from 0 at the lower edge to `top` at the
-/// upper one. It has a gap where there is no value, and a value between two gaps is a point, which a round
-/// end of the line makes visible.
-pub(super) fn path(values: &[Option<u64>], top: u64) -> String {
-    let mut path = String::new();
-    let mut is_drawing = false;
+/// Returns the data of the paths of a line through values at equal distances, from 0 at the lower edge to
+/// `top` at the upper one, and of its points. The line has a gap where there is no value, and a value between
+/// two gaps is a point: a part without a length, which has a round end.
+pub(super) fn paths(values: &[Option<u64>], top: u64) -> (String, String) {
     let last = u64::try_from(values.len()).unwrap_or(u64::MAX).max(2) - 1;
-    for (position, value) in (0..).zip(values) {
-        if let Some(value) = value {
-            let x = WIDTH * position / last;
-            let y = HEIGHT - HEIGHT.saturating_mul(*value.min(&top)) / top.max(1);
-            // Writing to a string does not fail.
-            let _ = match is_drawing {
-                true => write!(path, "L{x} {y}"),
-                false => write!(path, "M{x} {y}h0"),
-            };
+    let places = (0..).zip(values).map(|(position, value)| {
+        value.map(|value| {
+            let y = HEIGHT - HEIGHT.saturating_mul(value.min(top)) / top.max(1);
+            format!("{} {y}", WIDTH * position / last)
+        })
+    });
+    let places: Vec<Option<String>> = places.collect();
+    let (mut line, mut points) = (String::new(), String::new());
+    for part in places.split(Option::is_none) {
+        let part: Vec<&str> = part.iter().flatten().map(String::as_str).collect();
+        match part[..] {
+            [] => {}
+            [point] => points.extend(["M", point, "h0"]),
+            _ => line.extend(["M", part.join("L").as_str()]),
         }
-        is_drawing = value.is_some();
     }
-    path
+    (line, points)
 }
 
 #[cfg(test)]
@@ -61,18 +64,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_leads_from_edge_to_edge() {
+    fn a_line_leads_from_edge_to_edge() {
         let values = [Some(0), Some(5), Some(10)];
-        assert_eq!(path(&values, 10), "M0 100h0L500 50L1000 0");
-        assert_eq!(path(&values, 5), "M0 100h0L500 0L1000 0");
+        let line = |path: &str| (path.to_owned(), String::new());
+        assert_eq!(paths(&values, 10), line("M0 100L500 50L1000 0"));
+        assert_eq!(paths(&values, 5), line("M0 100L500 0L1000 0"));
     }
 
     #[test]
-    fn a_path_has_gaps_and_points() {
-        let values = [None, Some(1), None, None, Some(2), Some(2)];
-        assert_eq!(path(&values, 2), "M200 50h0M800 0h0L1000 0");
-        assert_eq!(path(&[Some(1)], 1), "M0 0h0");
-        assert_eq!(path(&[], 0), "");
+    fn a_line_has_gaps_and_points() {
+        let values = [None, Some(1), None, Some(0), None, None, Some(2), Some(2), None];
+        let (line, points) = paths(&values, 2);
+        assert_eq!(
+            (line.as_str(), points.as_str()),
+            ("M750 0L875 0", "M125 50h0M375 100h0")
+        );
+        assert_eq!(paths(&[Some(1)], 1), (String::new(), "M0 0h0".to_owned()));
+        assert_eq!(paths(&[], 0), (String::new(), String::new()));
     }
 
     #[test]
