@@ -166,6 +166,7 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let mut browser = admin.browser();
     let rotated = change(&mut browser, &app, "rotate-secret").await;
     expect_words(&rotated, 200, "The new secret");
+    expect_words(&rotated, 200, "The former secret stays valid for a day.");
     let [_, secret] = rotated.copied().try_into().unwrap();
     // The form that is sent again, by a reload, does not end the secret that the app uses.
     let action = format!("{}/changes", path_of(&app));
