@@ -3,12 +3,13 @@
 use super::text::{self, Text};
 use audit::events::EventName;
 use audit::events::list::SecurityEvent;
+use std::time::Duration;
 
 /// Returns the words of a detail.
 type Words = fn() -> Text<'static>;
 
 /// The stored details that have words, with these words. A name in braces stands for a value. An earlier line
-/// precedes a later one that matches too.
+/// precedes a later one that matches too. The value `seconds` is a duration.
 const WORDS: &[(&str, Words)] = &[
     ("passkey", || text::of("event-detail-passkey")),
     ("all passkeys", || text::of("event-detail-all-passkeys")),
@@ -58,8 +59,11 @@ const WORDS: &[(&str, Words)] = &[
     ("its document changed: {members}", || {
         text::of("event-detail-document-changed")
     }),
-    ("the former secret is valid for {n} s", || {
+    ("the former secret is valid for {seconds} s", || {
         text::of("event-detail-former-secret")
+    }),
+    ("the former secret ended at once", || {
+        text::of("event-detail-former-secret-ended")
     }),
     ("device code", || text::of("event-detail-device-code")),
     ("{n} rows", || text::of("event-detail-rows")),
@@ -144,7 +148,12 @@ fn change_of_role(detail: &str) -> Option<Text<'static>> {
 fn of_pattern(detail: &str) -> Option<Text<'static>> {
     WORDS.iter().find_map(|(pattern, words)| {
         let values = values(pattern, detail)?.into_iter();
-        Some(values.fold(words(), |text, (name, value)| text.with(name, value)))
+        Some(values.fold(words(), |text, (name, value)| {
+            match (name, value.parse::<u64>()) {
+                ("seconds", Ok(seconds)) => text.with(name, text::duration(Duration::from_secs(seconds))),
+                _ => text.with(name, value),
+            }
+        }))
     })
 }
 
@@ -172,8 +181,16 @@ mod tests {
     fn each_pattern_has_its_own_words_with_all_values() {
         for (pattern, words) in WORDS {
             let found = of_pattern(pattern).map(|text| text.plain());
-            assert_eq!(found.as_deref(), Some(*pattern), "{:?}", words());
+            let expected = pattern.replace("{seconds} s", "{seconds}");
+            assert_eq!(found, Some(expected), "{:?}", words());
         }
+    }
+
+    #[test]
+    fn a_duration_has_its_unit() {
+        let found = of_pattern("the former secret is valid for 86400 s").map(|text| text.plain());
+        let expected = "the former secret is valid for 24\u{a0}hours";
+        assert_eq!(found.as_deref(), Some(expected));
     }
 
     #[test]

@@ -171,6 +171,7 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     // The form that is sent again, by a reload, does not end the secret that the app uses.
     let action = format!("{}/changes", path_of(&app));
     let page = browser.open(&path_of(&app)).await;
+    expect_words(&page, 200, "the former secret is valid for 24 hours");
     let repeated = [("change", "rotate-secret"), ("version", "")];
     let again = post(&mut browser, &page, &action, &repeated).await;
     assert_eq!(again.reply.status, 409, "{}", again.reply);

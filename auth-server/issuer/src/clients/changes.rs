@@ -161,7 +161,10 @@ pub async fn rotate_secret(
         let reason = format!("the client {id:?} has no secret: it is public, or it has keys");
         return Err(RegistrationFlaw::without_member(reason).into());
     };
-    let detail = format!("the former secret is valid for {} s", overlap.as_secs());
+    let detail = match overlap.as_secs() {
+        0 => "the former secret ended at once".to_owned(),
+        seconds => format!("the former secret is valid for {seconds} s"),
+    };
     let event = Event::success(EventName::ClientSecretRotated).client(id);
     event.detail(detail).record(&mut tx, context).await?;
     tx.commit().await?;
