@@ -3,7 +3,7 @@
 use super::account::qr_code;
 use super::admin::{
     ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine, UserChange, by_time,
-    orders,
+    orders, refusal,
 };
 use super::part::Part;
 use super::passkeys::PasskeyChallenge;
@@ -66,7 +66,11 @@ pub(crate) async fn design(Context(context): Context) -> Response {
             state("true", text::of("user-disabled"), false),
         ],
         orders: orders(Order::Descending, by_time),
-        conditions: [condition("user_id", &text::of("events-user"), false)],
+        conditions: [Condition {
+            value: "x".to_owned(),
+            error: Some(refusal("x")),
+            ..condition("user_id", &text::of("events-user"), false)
+        }],
         further_conditions: [condition("since", &text::of("events-since"), true)],
         session: session(before, now),
         line,
@@ -99,6 +103,7 @@ fn condition(name: &'static str, label: &Text<'_>, is_time: bool) -> Condition {
         name,
         label: label.plain(),
         value: String::new(),
+        error: None,
         is_time,
     }
 }

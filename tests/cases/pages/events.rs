@@ -87,6 +87,19 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         .await;
     assert_eq!(shown(&mistyped), 1, "{}", mistyped.reply);
     expect_words(&mistyped, 200, "\" is not valid, and was ignored.");
+    assert_eq!(
+        mistyped.wrong_fields(),
+        ["user_id", "since"],
+        "{}",
+        mistyped.reply
+    );
+    // The message is the description of its field.
+    let described = mistyped.reply.text();
+    assert!(
+        described.contains("aria-describedby=\"since-error\""),
+        "{described}"
+    );
+    assert!(described.contains("id=\"since-error\">"), "{described}");
     assert!(
         mistyped.reply.text().contains("value=\"yesterday\""),
         "{}",

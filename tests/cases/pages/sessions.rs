@@ -57,6 +57,7 @@ async fn an_administrator_finds_sessions(world: SharedWorld) {
         200,
         "nobody@example.org \" is not valid, and was ignored.",
     );
+    assert_eq!(refused.wrong_fields(), ["user_id"], "{}", refused.reply);
     // A program gets the list from the same path.
     let list = admin.get(&path_of(&user)).await.expect(200).json();
     assert_eq!(list["items"][0]["id"].to_string(), session);

@@ -67,6 +67,7 @@ async fn an_administrator_finds_a_user(world: SharedWorld) {
     let refused = browser.open(&format!("{PATH}?email=ann&disabled=perhaps")).await;
     expect_words(&refused, 200, "ann \" is not valid, and was ignored.");
     expect_words(&refused, 200, "perhaps \" is not valid, and was ignored.");
+    assert_eq!(refused.wrong_fields(), ["email", "disabled"], "{}", refused.reply);
     let unknown = browser.open(&format!("{PATH}/1000000000")).await;
     assert_eq!(unknown.reply.status, 404, "{}", unknown.reply);
     // A program gets the account from the same path.

@@ -1,5 +1,6 @@
 //! The pages of the apps, for administrators.
 
+use super::filter::Refused;
 use super::{
     ChangeItem, Choice, EventItem, InTerminal, by_id, counted, event_items, orders, program, quoted,
 };
@@ -33,6 +34,7 @@ struct ClientsTemplate<'a> {
     owners: [Choice; 2],
     states: [Choice; 2],
     orders: [Choice; 2],
+    refused: Refused<'a>,
     clients: Vec<ClientItem<'a>>,
     links: &'a Links,
     /// Whether the form has a condition.
@@ -80,6 +82,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
             choice("true", text::of("user-disabled"), query.disabled),
         ],
         orders: orders(query.order(), by_id),
+        refused: Refused(&query.refused),
         clients: clients.collect(),
         links: &page.links,
         has_condition: query.kind.is_some() || query.first_party.is_some() || query.disabled.is_some(),

@@ -1,7 +1,7 @@
 //! The page of all consents, for administrators.
 
-use super::security_events::refusals;
-use super::{Choice, Condition, InTerminal, UserChange, by_id, options, orders, quoted};
+use super::filter::{Condition, Refused};
+use super::{Choice, InTerminal, UserChange, by_id, options, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
@@ -39,7 +39,6 @@ struct ConsentsTemplate<'a> {
     form: FormState<'a>,
     conditions: [Condition; 2],
     orders: [Choice; 2],
-    refusals: Vec<Text<'a>>,
     consents: Vec<ListedConsent<'a>>,
     /// Whether the form has a condition.
     has_condition: bool,
@@ -74,8 +73,8 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
     let query = page.query;
     let user_id = query.user_id.map(|id| id.get().to_string());
     let client_id = query.client_id.as_ref().map(ToString::to_string);
-    let field =
-        |name, label: &Text<'_>, value: Option<String>| Condition::new(name, label, value, &query.refused);
+    let refused = Refused(&query.refused);
+    let field = |name, label: &Text<'_>, value: Option<String>| Condition::new(name, label, value, refused);
     let conditions = [
         field("user_id", &text::of("events-user"), user_id),
         field("client_id", &text::of("events-client"), client_id),
@@ -104,7 +103,6 @@ pub(crate) fn consents(page: &ConsentsPage<'_>) -> Response {
     let list_command = format!("consents list{}", options(query.page.accepted()));
     let template = ConsentsTemplate {
         form: page.form,
-        refusals: refusals(&conditions, &query.refused),
         conditions,
         orders: orders(query.order(), by_id),
         consents: consents.collect(),

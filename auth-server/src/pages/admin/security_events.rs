@@ -1,6 +1,7 @@
 //! The page of the security events, which are listed, or grouped if they are refusals.
 
 use super::event_row::{EventRow, path_at};
+use super::filter::{Condition, Refused};
 use super::{Choice, InTerminal, by_time, options, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{allow_requests, event_words, presentation, render_in_tab, text};
@@ -53,12 +54,12 @@ struct SecurityEventsTemplate<'a> {
     names: Vec<Choice>,
     outcomes: [Choice; 2],
     orders: [Choice; 2],
+    refused: Refused<'a>,
     /// The fields that select the events of a user or an app.
     common_fields: &'a [Condition],
     /// The fields that the page shows on demand.
     further_fields: &'a [Condition],
     has_further_conditions: bool,
-    refusals: Vec<Text<'a>>,
     /// Sentences about the refusals that are in none of the groups.
     notices: Vec<Text<'static>>,
     events: Vec<EventRow<'a>>,
@@ -69,35 +70,6 @@ struct SecurityEventsTemplate<'a> {
     live_script: &'a str,
     in_terminal: InTerminal,
     now: Timestamp,
-}
-
-/// A field of the form that selects events.
-pub(in crate::pages) struct Condition {
-    pub(in crate::pages) name: &'static str,
-    pub(in crate::pages) label: String,
-    pub(in crate::pages) value: String,
-    /// Whether the value is a time in UTC.
-    pub(in crate::pages) is_time: bool,
-}
-
-impl Condition {
-    /// Returns a text field with this value. If there is none, it has the invalid value that the query had, so
-    /// that it can be corrected.
-    pub(super) fn new(
-        name: &'static str,
-        label: &Text<'_>,
-        value: Option<String>,
-        refused: &[(&'static str, String)],
-    ) -> Self {
-        let refused = || refused.iter().find(|(refused, _)| *refused == name);
-        let value = value.or_else(|| refused().map(|(_, value)| value.clone()));
-        Self {
-            name,
-            label: label.plain(),
-            value: value.unwrap_or_default(),
-            is_time: false,
-        }
-    }
 }
 
 /// Renders a page of the security events.
@@ -140,7 +112,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
             outcome(Outcome::Failure, text::of("event-failure")),
         ],
         orders: orders(page.order, by_time),
-        refusals: refusals(&fields, page.refused),
+        refused: Refused(page.refused),
         common_fields,
         further_fields,
         has_further_conditions: further_fields.iter().any(|field| !field.value.is_empty()),
@@ -167,8 +139,8 @@ fn notices(refusals: &Refusals) -> Vec<Text<'static>> {
 /// Returns the fields with the values of the condition.
 fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
     let filter = page.filter;
-    let field =
-        |name, label: Text<'_>, value: Option<String>| Condition::new(name, &label, value, page.refused);
+    let refused = Refused(page.refused);
+    let field = |name, label: Text<'_>, value: Option<String>| Condition::new(name, &label, value, refused);
     let id = |id: Option<i64>| id.map(|id| id.to_string());
     let time = |name, label, time: Option<Timestamp>| {
         let without_zone = time.map(|time| time.to_string().chars().take(LOCAL_TIME_LENGTH).collect());
@@ -191,25 +163,6 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
         time("since", text::of("events-since"), filter.since),
         time("until", text::of("events-until"), filter.until),
     ]
-}
-
-/// Returns a message about each invalid value.
-pub(super) fn refusals<'a>(fields: &[Condition], refused: &'a [(&'static str, String)]) -> Vec<Text<'a>> {
-    let label = |name: &str| match name {
-        "name" => text::of("event-name").plain(),
-        "outcome" => text::of("event-outcome").plain(),
-        _ => {
-            let field = fields.iter().find(|field| field.name == name);
-            field.map_or_else(|| name.to_owned(), |field| field.label.clone())
-        }
-    };
-    let refused = refused.iter();
-    refused
-        .map(|(name, value)| {
-            let text = text::of("events-refused").with("field", label(name));
-            text.with("value", value)
-        })
-        .collect()
 }
 
 /// Returns the command that lists or groups the same events, for a shell.

@@ -1,7 +1,7 @@
 //! The page of all sessions, for administrators.
 
-use super::security_events::refusals;
-use super::{Choice, Condition, InTerminal, UserChange, by_time, options, orders, quoted};
+use super::filter::{Condition, Refused};
+use super::{Choice, InTerminal, UserChange, by_time, options, orders, quoted};
 use crate::pages::session_item::SessionItem;
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
@@ -40,7 +40,6 @@ struct SessionsTemplate<'a> {
     form: FormState<'a>,
     conditions: [Condition; 1],
     orders: [Choice; 2],
-    refusals: Vec<Text<'a>>,
     sessions: Vec<ListedSession<'a>>,
     /// The name of the change that ends a session.
     end_session: &'static str,
@@ -70,7 +69,7 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
         "user_id",
         &text::of("events-user"),
         user_id,
-        &query.refused,
+        Refused(&query.refused),
     )];
     let sessions = page.sessions.iter().filter_map(|listed| {
         let id = listed.session.id;
@@ -91,7 +90,6 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
     let list_command = format!("sessions list{}", options(query.page.accepted()));
     let template = SessionsTemplate {
         form: page.form,
-        refusals: refusals(&conditions, &query.refused),
         conditions,
         orders: orders(query.order(), by_time),
         sessions: sessions.collect(),

@@ -1,5 +1,6 @@
 //! The page of all users, for administrators.
 
+use super::filter::{Condition, Refused};
 use super::{Choice, InTerminal, by_time, orders, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render_in_tab, text};
@@ -25,11 +26,11 @@ pub(crate) struct UsersPage<'a> {
 #[derive(Template)]
 #[template(path = "users.html")]
 struct UsersTemplate<'a> {
-    email: String,
+    email: Condition,
     roles: [Choice; 3],
     states: [Choice; 2],
     orders: [Choice; 2],
-    refusals: Vec<Text<'a>>,
+    refused: Refused<'a>,
     users: Vec<UserItem<'a>>,
     links: &'a Links,
     create_command: String,
@@ -48,21 +49,8 @@ struct UserItem<'a> {
 /// Renders the page of all users.
 pub(crate) fn users(page: &UsersPage<'_>) -> Response {
     let query = page.query;
-    let refused = query.refused.iter().map(|(name, value)| {
-        let label = match *name {
-            "role" => text::of("user-role"),
-            "disabled" => text::of("user-state"),
-            _ => text::of("user-email"),
-        };
-        let text = text::of("events-refused").with("field", label.plain());
-        text.with("value", value)
-    });
-    let refused_email = query.refused.iter().find(|(name, _)| *name == "email");
-    let email = match (&query.email, refused_email) {
-        (Some(email), _) => email.as_str().to_owned(),
-        (None, Some((_, value))) => value.clone(),
-        (None, None) => String::new(),
-    };
+    let refused = Refused(&query.refused);
+    let email = query.email.as_ref().map(|email| email.as_str().to_owned());
     let role = |role: Role| Choice {
         value: role.as_str(),
         label: role_in_words(role),
@@ -81,14 +69,14 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
         created_at: account.user.created_at,
     });
     let template = UsersTemplate {
-        email,
+        email: Condition::new("email", &text::of("user-email"), email, refused),
         roles: Role::ALL.map(role),
         states: [
             state("false", false, text::of("user-enabled")),
             state("true", true, text::of("user-disabled")),
         ],
         orders: orders(query.order(), by_time),
-        refusals: refused.collect(),
+        refused,
         users: users.collect(),
         links: &page.links,
         create_command: format!("{} users create --help", program()),

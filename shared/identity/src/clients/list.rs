@@ -26,6 +26,9 @@ pub struct ListQuery {
     /// The requested page.
     #[param(ignore)]
     pub page: PageRequest<TextId>,
+    /// The parameters with invalid values, which impose no condition.
+    #[param(ignore)]
+    pub refused: Vec<(&'static str, String)>,
 }
 
 impl ListQuery {
@@ -36,6 +39,7 @@ impl ListQuery {
             kind: query.first("type", ClientType::named),
             first_party: query.first("first_party", |text| text.parse().ok()),
             disabled: query.first("disabled", |text| text.parse().ok()),
+            refused: query.refused().to_vec(),
             page: query.page_request(),
         }
     }

@@ -28,6 +28,8 @@ pub(super) async fn visit(walk: &Walk<'_>) {
         .await;
     walk.visit("connected-apps-refused", "/admin/consents?user_id=ann")
         .await;
+    walk.visit("apps-refused", "/admin/clients?type=x&disabled=perhaps")
+        .await;
     changed_app(walk).await;
 }
 
