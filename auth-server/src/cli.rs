@@ -57,7 +57,7 @@ pub enum Command {
     /// List, rotate and retire the signing keys, test their rotation, and change the master key.
     #[command(subcommand)]
     Keys(keys::Command),
-    /// List the security events, and group the refusals among them.
+    /// List and follow the security events, and group the refusals among them.
     #[command(subcommand)]
     Events(events::Command),
     /// Show what the processes counted: sign-ins, grants, requests, revocations.

@@ -1,16 +1,31 @@
 //! The commands for security events.
 
 use super::{Error, Services, print};
-use audit::events::list::{self, Filter, Outcome, SecurityEvent};
+use audit::events::list::{self, Filter, Outcome, POLL_INTERVAL, SecurityEvent, Tail};
 use audit::events::refusals;
 use clap::{Args, Subcommand};
 use foundation::clock::Timestamp;
+use runtime::server::stop_signal;
+use std::io::ErrorKind;
+use std::time::Duration;
+use storage::db::Db;
 
 /// The commands for security events.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List security events, newest first.
     List(ListArgs),
+    /// Print security events as they are recorded, until Ctrl-C.
+    Tail {
+        #[command(flatten)]
+        selection: Selection,
+        /// Only events with this outcome.
+        #[arg(long, value_parser = parse_outcome)]
+        outcome: Option<Outcome>,
+        /// Print JSON, an event on each line.
+        #[arg(long)]
+        json: bool,
+    },
     /// Group the failed events of the last day, or since a chosen time, by kind and cause.
     Refusals {
         #[command(flatten)]
@@ -95,6 +110,15 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let lines: Vec<String> = events.iter().map(line).collect();
             print(args.json, &events, &lines)
         }
+        Command::Tail {
+            selection,
+            outcome,
+            json,
+        } => match tail(db, &selection.filter(outcome), json).await {
+            // Nobody reads the pipe any more.
+            Err(Error::Io(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            ended => ended,
+        },
         Command::Refusals { selection, json } => {
             let filter = refusals::filter(&selection.filter(None), services.clock.now());
             let found = refusals::read(db, &filter).await?;
@@ -108,6 +132,26 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                     .then(|| format!("only the newest {entries} entries are grouped")),
             );
             print(json, &found, &lines)
+        }
+    }
+}
+
+/// Prints the events that fit the condition as they are recorded, until a signal to stop.
+async fn tail(db: &Db, filter: &Filter, json: bool) -> Result<(), Error> {
+    let mut stop = Box::pin(stop_signal()?);
+    let mut tail = Tail::after(list::newest_id(db).await?);
+    loop {
+        let (events, is_full) = tail.read(db, filter).await?;
+        for event in &events {
+            print(json, event, &[line(event)])?;
+        }
+        let pause = match is_full {
+            true => Duration::ZERO,
+            false => POLL_INTERVAL,
+        };
+        tokio::select! {
+            () = &mut stop => return Ok(()),
+            () = tokio::time::sleep(pause) => {}
         }
     }
 }

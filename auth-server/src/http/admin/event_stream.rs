@@ -4,7 +4,7 @@
 use super::Administrator;
 use crate::app::App;
 use crate::paths;
-use audit::events::list::{Filter, ListQuery, SecurityEvent, Tail, newest_id};
+use audit::events::list::{Filter, ListQuery, POLL_INTERVAL, SecurityEvent, Tail, newest_id};
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, header};
@@ -21,8 +21,6 @@ use web::body::Authorization as _;
 use web::headers::single;
 use web::{Code, Error, SmallStream};
 
-/// The time between two searches for new events.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The longest life of a stream, in seconds. A browser connects again. A program that stops waits a little
 /// longer than that for its responses.
 const MAX_SECONDS: i64 = 15;

@@ -2,6 +2,7 @@
 
 use super::{Filter, SecurityEvent, columns};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use storage::db::{Db, Error};
 use storage::{fetch_all, fetch_optional, sql};
 
@@ -10,6 +11,8 @@ sql! {
     AFTER = concat!("SELECT ", columns!(), " FROM security_events WHERE id > $1 ORDER BY id LIMIT 700");
 }
 
+/// The time between two reads of a tail.
+pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The limit in the statement `AFTER`.
 const LIMIT: usize = 700;
 /// The number of ids that are read again: a transaction that got its id earlier may commit later.
