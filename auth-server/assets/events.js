@@ -8,8 +8,6 @@ const MAX_ROWS = 200;
 // A page that nobody looks at must not keep the session of its administrator in use.
 const FOLLOWED_FOR = 30 * 60 * 1000;
 const labels = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
-// The filter has the words for every name.
-const words = new Map([...document.querySelectorAll("#name option")].map(({ value, label }) => [value, label]));
 // A stream that connects again may send an event twice.
 const shown = new Set();
 let source;
@@ -22,14 +20,17 @@ function element(name, text, attributes = {}) {
   return made;
 }
 
-function link(parameter, value) {
+// A link to the events that have this value. Its label may have characters that turn the direction of the text.
+function link(parameter, value, label = value) {
   const query = new URLSearchParams({ [parameter]: value });
-  return element("a", value, { href: `/admin/events?${query}` });
+  const made = element("a", "", { href: `/admin/events?${query}` });
+  made.append(element("bdi", label));
+  return made;
 }
 
-function cell(column, parameter, value) {
+function cell(column, parameter, value, label = value) {
   const made = element("td", "", { role: "cell", "data-label": labels[column] });
-  if (value !== null) made.append(link(parameter, value));
+  if (value !== null) made.append(link(parameter, value, label));
   return made;
 }
 
@@ -45,24 +46,23 @@ function touched(event) {
 
 function row(event) {
   const made = element("tr", "", { role: "row" });
-  const what = words.get(event.name) ?? event.name;
-  const heading = element("th", what, { scope: "row", role: "rowheader", abbr: what });
+  const { words } = event;
+  const heading = element("th", words.what, { scope: "row", role: "rowheader", abbr: words.what });
   if (event.count > 1) heading.append(" ", element("span", `× ${event.count}`, { class: "tag" }));
   if (event.outcome === "failure") heading.append(" ", element("span", box.dataset.failure, { class: "tag failure" }));
   const hint = element("p", "", { class: "hint" });
   hint.append(element("code", event.name), "\u00a0· ");
   // The name of an app in it may have characters that turn the direction of the text.
-  if (event.detail !== null) hint.append(element("span", event.detail, { dir: "auto" }), "\u00a0· ");
+  if (words.detail !== null) hint.append(element("span", words.detail, { dir: "auto" }), "\u00a0· ");
   hint.append(link("trace_id", event.traceId), ...touched(event));
   heading.append(hint);
   const at = new Date(event.at);
   const time = element("td", "", { role: "cell", class: "short", "data-label": labels[1] });
   time.append(element("time", at.toLocaleTimeString(document.documentElement.lang), { datetime: event.at }));
-  const user = cell(2, "user_id", event.user_id);
-  user.className = "short";
+  const user = cell(2, "user_id", event.user_id, words.user);
   if (event.administrator_id !== null) {
     const by = element("span", ` ${box.dataset.by} `, { class: "hint" });
-    by.append(link("administrator_id", event.administrator_id));
+    by.append(link("administrator_id", event.administrator_id, words.administrator));
     user.append(by);
   }
   made.append(

@@ -704,6 +704,7 @@ events-detail = Detail (wie in der API)
 events-administrator = Administrator (ID oder E‑Mail)
 event-user = Benutzer
 event-by = durch
+event-person = Benutzer { $id }
 event-client = App
 event-address = IP‑Adresse
 event-trace = Korrelations-ID

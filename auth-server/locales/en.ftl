@@ -692,6 +692,7 @@ events-detail = Detail (as the API has it)
 events-administrator = Administrator (id or e‑mail)
 event-user = User
 event-by = by
+event-person = user { $id }
 event-client = App
 event-address = IP address
 event-trace = Correlation id

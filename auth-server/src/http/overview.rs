@@ -6,6 +6,7 @@ use foundation::clock::Timestamp;
 use identity::sessions::{self, Session};
 use identity::users::account::Account;
 use identity::{Identity, consents};
+use std::collections::HashMap;
 use storage::db;
 
 /// Reads what belongs to an account: its sessions, the most recently used first, its apps, ordered by id, and
@@ -27,5 +28,6 @@ pub(super) async fn read_overview(
         sessions: sessions::list(identity, id, session, now).await?,
         apps: consents::list(db, id).await?,
         events: newest(db, &of_user, None, events).await?,
+        emails: HashMap::new(),
     })
 }

@@ -21,6 +21,7 @@ mod users;
 pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
 pub(crate) use consents::{ConsentsPage, consents};
 pub(crate) use dashboard::{DashboardPage, dashboard};
+pub(crate) use event_row::EventWords;
 pub(super) use filter::{Condition, refusal};
 pub(crate) use new_client::{EnteredClient, client_created, client_review, client_secret, new_client};
 pub(super) use plot::{Line, Plot};
@@ -39,6 +40,7 @@ use crate::paths;
 use audit::events::list::{Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
 use foundation::list_query::Order;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use storage::paging::PAGE_SIZE;
 
@@ -112,22 +114,23 @@ pub(super) struct EventItem<'a> {
     pub(super) detail: Option<String>,
     pub(super) at: Timestamp,
     /// The administrator who caused the event, with the path of the list of all that this one caused.
-    pub(super) administrator: Option<(i64, String)>,
+    pub(super) administrator: Option<(String, String)>,
     /// The path of the list of all events with this correlation id.
     pub(super) trace_path: String,
     pub(super) trace: &'a str,
 }
 
-/// Returns the items of a history.
-fn event_items(events: &[SecurityEvent]) -> Vec<EventItem<'_>> {
-    events.iter().map(EventItem::from).collect()
+/// Returns the items of a history, with these addresses of administrators by their ids.
+fn event_items<'a>(events: &'a [SecurityEvent], emails: &HashMap<i64, String>) -> Vec<EventItem<'a>> {
+    let items = events.iter().map(|event| EventItem::new(event, emails));
+    items.collect()
 }
 
-impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
-    fn from(event: &'a SecurityEvent) -> Self {
+impl<'a> EventItem<'a> {
+    fn new(event: &'a SecurityEvent, emails: &HashMap<i64, String>) -> Self {
         let events_by = |id: i64| {
-            let id = id.to_string();
-            paths::with_query(paths::ADMIN_EVENTS, &[("administrator_id", &id)])
+            let path = paths::with_query(paths::ADMIN_EVENTS, &[("administrator_id", &id.to_string())]);
+            (person(id, emails), path)
         };
         Self {
             what: event_words::in_words(event),
@@ -136,11 +139,17 @@ impl<'a> From<&'a SecurityEvent> for EventItem<'a> {
             count: u64::try_from(event.count).ok().filter(|count| *count > 1),
             detail: event_details::in_words(event),
             at: event.at,
-            administrator: event.administrator_id.map(|id| (id, events_by(id))),
+            administrator: event.administrator_id.map(events_by),
             trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),
             trace: &event.trace_id,
         }
     }
+}
+
+/// Returns the address of the user with this id, or the id in words if the account was deleted.
+fn person(id: i64, emails: &HashMap<i64, String>) -> String {
+    let email = emails.get(&id).cloned();
+    email.unwrap_or_else(|| text::of("event-person").with("id", id).plain())
 }
 
 /// Returns the number of items of a first page in words, which may be fewer than there are.

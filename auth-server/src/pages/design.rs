@@ -157,7 +157,7 @@ fn event(at: Timestamp) -> EventItem<'static> {
         count: Some(3),
         detail: Some("wrong password".to_owned()),
         at,
-        administrator: Some((1, "#links".to_owned())),
+        administrator: Some(("ann@example.org".to_owned(), "#links".to_owned())),
         trace_path: "#links".to_owned(),
         trace: "4bf92f3577b34da6a3ce929d0e0e4736",
     }

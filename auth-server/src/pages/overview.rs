@@ -4,6 +4,7 @@ use audit::events::list::SecurityEvent;
 use identity::consents::{self, ConnectedApp};
 use identity::sessions::OwnSession;
 use identity::users::account::Account;
+use std::collections::HashMap;
 
 /// An account, and what belongs to it.
 pub(crate) struct Overview {
@@ -13,6 +14,8 @@ pub(crate) struct Overview {
     pub(crate) apps: Vec<ConnectedApp>,
     /// The newest events.
     pub(crate) events: Vec<SecurityEvent>,
+    /// The addresses of the users in the events by their ids, for an administrator.
+    pub(crate) emails: HashMap<i64, String>,
 }
 
 impl Overview {

@@ -86,6 +86,15 @@ pub(super) fn page_before() -> Option<String> {
     current().page_before
 }
 
+/// Renders texts in this language, for a part of a response that is rendered after its beginning.
+pub(super) fn in_language<T>(language: Language, render: impl FnOnce() -> T) -> T {
+    let presentation = Presentation {
+        language,
+        ..Presentation::default()
+    };
+    PRESENTATION.sync_scope(presentation, render)
+}
+
 /// Returns the correlation id of the response.
 pub(super) fn correlation_id() -> Option<String> {
     current().correlation_id

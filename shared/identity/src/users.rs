@@ -13,8 +13,9 @@ use foundation::clock::Timestamp;
 use foundation::email::Email;
 use mail::Recipient;
 use serde::Serialize;
-use storage::db::{self, Db, Tx};
-use storage::{execute, fetch_one, fetch_optional, sql};
+use std::collections::HashMap;
+use storage::db::{self, Array, Db, Tx};
+use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The columns of [`User`].
@@ -32,6 +33,10 @@ sql! {
          VALUES ($1, $2, FALSE, $3, $4, 0, $5, $6, $6)
          RETURNING ", columns!());
     FIND = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND deleted_at IS NULL");
+    // The parameter of these two is an array of ids.
+    FIND_EMAILS_SQLITE = "SELECT id, email FROM users
+                          WHERE id IN (SELECT value FROM json_each($1)) AND deleted_at IS NULL";
+    FIND_EMAILS_POSTGRES = "SELECT id, email FROM users WHERE id = ANY ($1) AND deleted_at IS NULL";
     FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' AND deleted_at IS NULL LIMIT 1";
     FIND_ENABLED = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND disabled_at IS NULL");
     FIND_ENABLED_BY_EMAIL = concat!(
@@ -118,6 +123,14 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
 /// Returns the user with this id, unless the account was deleted.
 pub async fn find(db: &Db, id: i64) -> Result<Option<User>, db::Error> {
     fetch_optional!(db.reader(), User, FIND, id)
+}
+
+/// Returns the addresses of the users with these ids, without those of deleted accounts.
+pub async fn emails(db: &Db, ids: &[i64]) -> Result<HashMap<i64, String>, db::Error> {
+    let sql = db.engine().choose(FIND_EMAILS_SQLITE, FIND_EMAILS_POSTGRES);
+    let ids = Array::of(ids, |id| *id);
+    let found = fetch_all!(db.reader(), (i64, String), sql, ids)?;
+    Ok(found.into_iter().collect())
 }
 
 /// Returns the user with this id, unless the account is disabled.

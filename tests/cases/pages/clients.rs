@@ -197,7 +197,7 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     admin.patch(&path_of(&app)).json(&renamed).await.expect(200);
     // The history tells who changed the app, from what and to what.
     let page = browser.open(&path_of(&app)).await;
-    let changed = format!("by {} · name: \"", admin.id);
+    let changed = format!("by {} · name: \"", admin.email);
     expect_words(&page, 200, &changed);
     expect_words(&page, 200, "\" → \"A renamed app\"");
     // A name that turns the direction of text turns that of nothing else.

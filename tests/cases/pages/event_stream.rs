@@ -2,7 +2,7 @@
 
 use super::events::PATH;
 use foundation::random;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -28,8 +28,12 @@ impl Stream {
 
     /// Opens it at this origin.
     async fn open_at(origin: &str, admin: &User, of: &User, last: Option<&str>) -> Self {
+        Self::open_url(&format!("{origin}{PATH}/stream?user_id={}", of.id), admin, last).await
+    }
+
+    /// Opens the stream at this URL.
+    async fn open_url(url: &str, admin: &User, last: Option<&str>) -> Self {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let url = format!("{origin}{PATH}/stream?user_id={}", of.id);
         let mut request = client.get(url).header("cookie", format!("sid={}", admin.sid));
         if let Some(last) = last {
             request = request.header("last-event-id", last);
@@ -91,6 +95,37 @@ async fn an_administrator_follows_new_events(world: SharedWorld) {
     let stream = format!("{PATH}/stream?seconds=0");
     user.get(&stream).await.expect_error(403, "forbidden");
     admin.get(&stream).await.expect_error(401, "unauthenticated");
+}
+
+/// The stream has the words of an event for a page, in its language, and for a program the event alone.
+async fn a_page_follows_events_in_its_language(world: SharedWorld) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let page = admin.browser().in_language("de").open(PATH).await;
+    assert!(page.reply.text().contains("language=de\""), "{}", page.reply);
+    let issuer = format!("http://localhost:{}", world.issuer_ports()[0]);
+    let url = format!("{issuer}{PATH}/stream?user_id={}", user.id);
+    let mut of_program = Stream::open_url(&url, &admin, None).await;
+    let mut of_page = Stream::open_url(&format!("{url}&language=de"), &admin, None).await;
+    let role = admin.patch(&format!("/admin/users/{}", user.id));
+    role.json(&json!({ "role": "editor" })).await.expect(200);
+    let name = "privilege_permissions_changed";
+    for stream in [&mut of_program, &mut of_page] {
+        stream.wait_for(name).await;
+    }
+    let [by_program, by_page] = [&of_program, &of_page].map(|stream| {
+        let mut messages = stream.text.lines().filter_map(|line| line.strip_prefix("data:"));
+        let message = messages.find(|data| data.contains(name)).unwrap();
+        serde_json::from_str::<Value>(message).unwrap()
+    });
+    assert_eq!(by_program["words"], Value::Null, "{by_program}");
+    assert_eq!(by_page["detail"], by_program["detail"], "{by_page}");
+    let words = json!({
+        "what": "Ein Administrator hat die Rolle geändert",
+        "detail": "Benutzer → Redakteur",
+        "user": user.email,
+        "administrator": admin.email,
+    });
+    assert_eq!(by_page["words"], words, "{by_page}");
 }
 
 /// The command `events tail` with these arguments, which is killed on drop.
@@ -207,6 +242,10 @@ async fn a_process_has_at_most_50_streams(world: World) {
     .await;
 }
 
-on_every_shape!(a_command_prints_new_events, an_administrator_follows_new_events,);
+on_every_shape!(
+    a_command_prints_new_events,
+    a_page_follows_events_in_its_language,
+    an_administrator_follows_new_events,
+);
 on_many_processes!(events_pass_a_proxy_that_buffers_responses);
 on_one_shape!(a_process_has_at_most_50_streams);

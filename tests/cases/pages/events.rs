@@ -30,6 +30,7 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
     assert_eq!(shown(&found), 1, "{}", found.reply);
     let item = format!("A sign-in failed failure authn_login_fail · {id}");
     expect_words(&found, 200, &item);
+    expect_words(&found, 200, &user.email);
     let german = browser.open(&format!("{PATH}?trace_id={id}&language=de")).await;
     expect_words(&german, 200, "Eine Anmeldung ist gescheitert");
     browser.open(&format!("{PATH}?language=en")).await;
@@ -237,6 +238,28 @@ async fn only_administrators_see_the_events(world: SharedWorld) {
     assert!(shown(&admin.browser().open(PATH).await) > 0);
 }
 
+async fn a_deleted_user_is_named_by_the_pseudonym(world: SharedWorld) {
+    let (admin, db, trace) = (
+        world.user_with_role("admin").await,
+        world.db().await,
+        random::id(),
+    );
+    let insert = "INSERT INTO security_events (at, name, outcome, user_id, administrator_id, trace_id)
+                  VALUES ($1, 'user_disabled', 'success', -7, $2, $3)";
+    execute!(db.writer(), insert, world.now(), admin.id, trace.as_str()).unwrap();
+    let mut browser = admin.browser();
+    let page = browser.open(&format!("{PATH}?trace_id={trace}")).await;
+    expect_words(&page, 200, &format!("user -7 by {}", admin.email));
+    let mut links = page.links().into_iter();
+    let of_user = links.find(|link| link.query() == Some("user_id=-7")).unwrap();
+    assert_eq!(shown(&browser.open(of_user.as_str()).await), 1);
+    let german = browser
+        .in_language("de")
+        .open(&format!("{PATH}?trace_id={trace}"))
+        .await;
+    expect_words(&german, 200, &format!("Benutzer -7 durch {}", admin.email));
+}
+
 /// The pages of a selected period are linked in both directions.
 async fn the_pages_of_a_period_are_linked(world: World) {
     let admin = world.user_with_role("admin").await;
@@ -296,6 +319,7 @@ async fn the_pages_of_a_period_are_linked(world: World) {
 }
 
 on_every_shape!(
+    a_deleted_user_is_named_by_the_pseudonym,
     a_failed_sign_in_is_found_by_its_correlation_id,
     every_condition_selects_events,
     only_administrators_see_the_events,

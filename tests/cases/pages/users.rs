@@ -206,7 +206,7 @@ async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
     let user = world.log_in(&user.email, PASSWORD).await;
     let page = expect_changed(&mut browser, &user, "role-editor", &[]).await;
     expect_words(&page, 200, "Editor");
-    expect_words(&page, 200, &format!("by {} · User → Editor", admin.id));
+    expect_words(&page, 200, &format!("by {} · User → Editor", admin.email));
     let german = browser.open(&format!("{}?language=de", path_of(&user))).await;
     expect_words(&german, 200, "Benutzer → Redakteur");
     browser.open(&format!("{}?language=en", path_of(&user))).await;

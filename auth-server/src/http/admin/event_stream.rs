@@ -3,6 +3,7 @@
 
 use super::Administrator;
 use crate::app::App;
+use crate::pages::{EventWords, Language};
 use crate::paths;
 use audit::events::list::{Filter, ListQuery, POLL_INTERVAL, SecurityEvent, Tail, newest_id};
 use axum::Extension;
@@ -12,9 +13,12 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use foundation::list_query::Query;
 use futures_util::stream;
-use std::collections::VecDeque;
+use identity::users;
+use serde::Serialize;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::time::Duration;
+use storage::db;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until};
 use web::body::Authorization as _;
@@ -60,11 +64,23 @@ struct EventStream {
     administrator: Administrator,
     filter: Filter,
     tail: Tail,
+    /// The language of the page that shows the events, if one does.
+    language: Option<Language>,
     /// The messages that are to be sent.
     queue: VecDeque<Event>,
     next_search: Instant,
     end: Instant,
     _permit: OwnedSemaphorePermit,
+}
+
+/// The data of a message.
+#[derive(Serialize)]
+struct Data<'a> {
+    #[serde(flatten)]
+    event: &'a SecurityEvent,
+    /// The words with which a page shows the event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<EventWords>,
 }
 
 /// Follow the security events
@@ -108,6 +124,8 @@ pub(crate) async fn follow(
     let events = EventStream {
         filter: ListQuery::parse(&query).filter,
         tail,
+        // The page asks for the words in its language. They are no part of the API.
+        language: parameters.first("language", Language::of_locales),
         administrator,
         queue: [opening].into(),
         next_search: now,
@@ -142,33 +160,48 @@ impl EventStream {
             sleep_until(self.next_search).await;
             self.administrator.check_again(&self.app).await.ok()?;
             let former = self.tail.position();
-            let (events, is_full) = match self.tail.read(&self.app.identity.db, &self.filter).await {
+            let (messages, is_full) = match self.read().await {
                 Ok(read) => read,
                 Err(error) => {
                     tracing::warn!(%error, "a stream of security events ended");
                     return None;
                 }
             };
-            let position = self.tail.position().to_string();
-            if events.is_empty() && self.tail.position() != former {
+            if messages.is_empty() && self.tail.position() != former {
                 // A client that connects again does not search these events again, although none of them
                 // fits.
-                self.queue.push_back(Event::default().id(position.clone()));
+                let position = self.tail.position().to_string();
+                self.queue.push_back(Event::default().id(position));
             }
-            let messages = events.iter().map(|event| message(event, &position));
             self.queue.extend(messages);
             if !is_full {
                 self.next_search = Instant::now() + POLL_INTERVAL;
             }
         }
     }
+
+    /// Reads the new events. Returns the messages about them, and whether there may be more events.
+    async fn read(&mut self) -> Result<(Vec<Event>, bool), db::Error> {
+        let (db, language) = (&self.app.identity.db, self.language);
+        let (events, is_full) = self.tail.read(db, &self.filter).await?;
+        let emails = match language.is_some() && !events.is_empty() {
+            true => users::emails(db, &SecurityEvent::persons(&events)).await?,
+            false => HashMap::new(),
+        };
+        let position = self.tail.position().to_string();
+        let messages = events.iter().map(|event| {
+            let words = language.map(|language| EventWords::new(event, &emails, language));
+            message(&Data { event, words }, &position)
+        });
+        Ok((messages.collect(), is_full))
+    }
 }
 
-/// Returns the message about an event. Its id is the position of the stream.
-fn message(event: &SecurityEvent, position: &str) -> Event {
+/// Returns the message with this data. Its id is the position of the stream.
+fn message(data: &Data<'_>, position: &str) -> Event {
     let message = Event::default().id(position);
     message
-        .json_data(event)
+        .json_data(data)
         .unwrap_or_else(|_| Event::default().comment("an event that cannot be written"))
 }
 

@@ -22,7 +22,9 @@ use identity::clients::list::{self, ListQuery};
 use identity::clients::{self, Client};
 use identity::consents::list::{self as consents, Consent};
 use identity::sessions::Session;
+use identity::users;
 use issuer::clients::{DEFAULT_OVERLAP, Error, disable, enable, rotate_secret};
+use std::collections::HashMap;
 use storage::paging::Page;
 use web::{Context, Links, PathId};
 
@@ -54,6 +56,7 @@ struct Overview {
     client: Client,
     consents: Page<Consent>,
     events: Vec<SecurityEvent>,
+    emails: HashMap<i64, String>,
 }
 
 impl Overview {
@@ -67,10 +70,12 @@ impl Overview {
             client_id: Some(id.to_owned()),
             ..Filter::default()
         };
+        let events = newest(db, &events, None, EVENTS).await?;
         Ok(Self {
             client,
             consents: consents::page(db, &of_client).await?,
-            events: newest(db, &events, None, EVENTS).await?,
+            emails: users::emails(db, &SecurityEvent::persons(&events)).await?,
+            events,
         })
     }
 
@@ -81,6 +86,7 @@ impl Overview {
             client: &self.client,
             consents: &self.consents,
             events: &self.events,
+            emails: &self.emails,
             sign_in: sign_in_before_change(session, paths::page_after_sign_in_or_list(&path), context.now),
             clock_differs: context.clock.differs(),
             url: &app.policy.url(&path),

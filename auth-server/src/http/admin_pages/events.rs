@@ -8,11 +8,12 @@ use crate::http::flow::FlowError;
 use crate::http::forms::AccountQuery;
 use crate::pages;
 use crate::paths;
-use audit::events::list::{self, ListQuery};
+use audit::events::list::{self, ListQuery, SecurityEvent};
 use audit::events::refusals;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::list_query::{Direction, Order, Query};
+use identity::users;
 use web::{Context, Links};
 
 /// Shows the page. The operation `listSecurityEvents` has the same address, and describes the page.
@@ -27,14 +28,16 @@ pub(crate) async fn show(
     let parameters = list.as_deref().unwrap_or_default();
     let list = with_ids(&app, parameters, &["user_id", "administrator_id"]).await?;
     let list = ListQuery::parse(&list);
-    let origin = app.policy.url("");
+    let (db, origin) = (&app.identity.db, app.policy.url(""));
     let list_path = list.page.url(paths::ADMIN_EVENTS, None, Direction::Next);
     if groups_refusals(parameters) {
         let filter = refusals::filter(&list.filter, context.now);
-        let refusals = refusals::read(&app.identity.db, &filter).await?;
+        let refusals = refusals::read(db, &filter).await?;
+        let persons = SecurityEvent::persons(&refusals.groups);
         return Ok(pages::security_events(&pages::SecurityEventsPage {
             events: &refusals.groups,
             refusals: Some(&refusals),
+            emails: &users::emails(db, &persons).await?,
             filter: &filter,
             refused: &list.refused,
             order: list.order(),
@@ -49,12 +52,13 @@ pub(crate) async fn show(
         }));
     }
     // Before the list, so that no event is recorded between the two.
-    let newest = list::newest_id(&app.identity.db).await?;
-    let page = list::page(&app.identity.db, &list).await?;
+    let newest = list::newest_id(db).await?;
+    let page = list::page(db, &list).await?;
     let has_newest = page.is_first && list.order() == Order::Descending;
     Ok(pages::security_events(&pages::SecurityEventsPage {
         events: &page.items,
         refusals: None,
+        emails: &users::emails(db, &SecurityEvent::persons(&page.items)).await?,
         filter: &list.filter,
         refused: &list.refused,
         order: list.order(),
@@ -62,8 +66,8 @@ pub(crate) async fn show(
         origin: &origin,
         list_path: &list_path,
         live_path: has_newest.then(|| {
-            let condition = list.page.query_string(None, Direction::Next);
-            format!("{}?after={newest}&{condition}", paths::ADMIN_EVENTS_STREAM)
+            let stream = list.page.url(paths::ADMIN_EVENTS_STREAM, None, Direction::Next);
+            paths::with_query(&stream, &[("after", &newest.to_string())])
         }),
         now: context.now,
     }))

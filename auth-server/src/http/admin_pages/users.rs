@@ -12,6 +12,7 @@ use crate::http::overview::read_overview;
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, Done, FormState, Overview, Parts, UserChange, UserPage, UsersPage};
 use crate::paths;
+use audit::events::list::SecurityEvent;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::context::RequestContext;
@@ -22,8 +23,8 @@ use identity::Identity;
 use identity::accounts::Error;
 use identity::accounts::administration::{self, find_to_change};
 use identity::sessions::Session;
-use identity::users::account;
 use identity::users::list::{self, ListQuery};
+use identity::users::{self, account};
 use web::{Context, Links, PathId};
 
 /// The number of events on the page of a user.
@@ -61,7 +62,10 @@ async fn read(
     let account = account::find(&identity.db, id)
         .await?
         .ok_or_else(web::Error::not_found)?;
-    Ok(read_overview(account, EVENTS, identity, session, context.now).await?)
+    let mut overview = read_overview(account, EVENTS, identity, session, context.now).await?;
+    let persons = SecurityEvent::persons(&overview.events);
+    overview.emails = users::emails(&identity.db, &persons).await?;
+    Ok(overview)
 }
 
 /// Returns the page with these parts of the sessions and of the apps.

@@ -14,6 +14,7 @@ use foundation::clock::Timestamp;
 use identity::clients::list::ListQuery;
 use identity::clients::{Client, ClientOrigin, ClientType};
 use identity::consents::list::Consent;
+use std::collections::HashMap;
 use storage::paging::Page;
 use web::Links;
 
@@ -162,6 +163,8 @@ pub(crate) struct ClientPage<'a> {
     pub(crate) consents: &'a Page<Consent>,
     /// The newest events.
     pub(crate) events: &'a [SecurityEvent],
+    /// The addresses of their users by the ids of these.
+    pub(crate) emails: &'a HashMap<i64, String>,
     /// The path at which the administrator signs in again before a change, if it is needed.
     pub(crate) sign_in: Option<String>,
     /// Whether the clock of the issuer differs from that of the database.
@@ -236,7 +239,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         sign_in: page.sign_in.as_deref(),
         clock_differs: page.clock_differs,
         changes_path: format!("{}/changes", page.path),
-        events: event_items(page.events),
+        events: event_items(page.events, page.emails),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
         preview: paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &[("client_id", &client.id)]),
         in_terminal: InTerminal::new(&format!("clients show {}", quoted(&client.id)), &quoted(page.url)),

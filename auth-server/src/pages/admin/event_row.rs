@@ -1,11 +1,15 @@
 //! A security event in the list of all, or the newest one of a group of refusals.
 
+use super::person;
+use crate::pages::language::Language;
 use crate::pages::text::Text;
-use crate::pages::{event_details, event_words, text};
+use crate::pages::{event_details, event_words, presentation, text};
 use crate::paths;
 use audit::events::EventName;
 use audit::events::list::{Filter, Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
+use serde::Serialize;
+use std::collections::HashMap;
 
 /// The beginning of the names of the events about signing keys.
 const NAMES_OF_KEYS: &str = "key";
@@ -33,10 +37,31 @@ pub(super) struct EventRow<'a> {
     pub(super) address: Option<Selection>,
 }
 
-/// A value of an event, with the path of the list of all events that have it.
+/// A value of an event in words, with the path of the list of all events that have it.
 pub(super) struct Selection {
     pub(super) value: String,
     pub(super) path: String,
+}
+
+/// The words about an event, for the script that shows new ones on a page.
+#[derive(Serialize)]
+pub(crate) struct EventWords {
+    what: String,
+    detail: Option<String>,
+    user: Option<String>,
+    administrator: Option<String>,
+}
+
+impl EventWords {
+    /// Describes an event in this language, with these addresses of users by their ids.
+    pub(crate) fn new(event: &SecurityEvent, emails: &HashMap<i64, String>, language: Language) -> Self {
+        presentation::in_language(language, || Self {
+            what: event_words::in_words(event),
+            detail: event_details::in_words(event),
+            user: event.user_id.map(|id| person(id, emails)),
+            administrator: event.administrator_id.map(|id| person(id, emails)),
+        })
+    }
 }
 
 impl Selection {
@@ -47,8 +72,11 @@ impl Selection {
         }
     }
 
-    fn of_id(parameter: &str, id: Option<i64>) -> Option<Self> {
-        id.map(|id| Self::new(parameter, &id.to_string()))
+    fn of_person(parameter: &str, id: Option<i64>, emails: &HashMap<i64, String>) -> Option<Self> {
+        id.map(|id| Self {
+            value: person(id, emails),
+            ..Self::new(parameter, &id.to_string())
+        })
     }
 
     fn of_text(parameter: &str, text: Option<&str>) -> Option<Self> {
@@ -58,8 +86,12 @@ impl Selection {
 
 impl<'a> EventRow<'a> {
     /// Describes an event, which stands for a group if refusals are grouped: those that fulfil the condition
-    /// `groups`.
-    pub(super) fn new(event: &'a SecurityEvent, groups: Option<&Filter>) -> Self {
+    /// `groups`. The addresses of users by their ids are `emails`.
+    pub(super) fn new(
+        event: &'a SecurityEvent,
+        groups: Option<&Filter>,
+        emails: &HashMap<i64, String>,
+    ) -> Self {
         let of_kind = groups.map(|refusals| Filter {
             name: Some(event.name.clone()),
             ..refusals.clone()
@@ -83,8 +115,8 @@ impl<'a> EventRow<'a> {
             touched: touched(event),
             kind_path: of_kind.map(list),
             cause_path: of_cause.map(list),
-            user: Selection::of_id("user_id", event.user_id),
-            administrator: Selection::of_id("administrator_id", event.administrator_id),
+            user: Selection::of_person("user_id", event.user_id, emails),
+            administrator: Selection::of_person("administrator_id", event.administrator_id, emails),
             client: Selection::of_text("client_id", event.client_id.as_deref()),
             address: Selection::of_text("address", event.address.as_deref()),
         }

@@ -13,6 +13,7 @@ use audit::events::refusals::{MAX_ENTRIES, Refusals};
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::list_query::Order;
+use std::collections::HashMap;
 use web::Links;
 
 /// The query parameter, and its value, with which the page groups refusals.
@@ -28,6 +29,8 @@ pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) events: &'a [SecurityEvent],
     /// The groups of refusals, if the page shows those. The events are then the newest of each group.
     pub(crate) refusals: Option<&'a Refusals>,
+    /// The addresses of their users by the ids of these.
+    pub(crate) emails: &'a HashMap<i64, String>,
     /// The condition on the events, which the form shows.
     pub(crate) filter: &'a Filter,
     /// The parameters with invalid values.
@@ -65,7 +68,7 @@ struct SecurityEventsTemplate<'a> {
     events: Vec<EventRow<'a>>,
     links: &'a Links,
     /// The path of the stream of new events, if the page has the newest ones.
-    live_path: Option<&'a str>,
+    live_path: Option<String>,
     /// The path of the script that shows them.
     live_script: &'a str,
     in_terminal: InTerminal,
@@ -76,7 +79,10 @@ struct SecurityEventsTemplate<'a> {
 pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     let is_grouped = page.refusals.is_some();
     let groups = is_grouped.then_some(page.filter);
-    let events = page.events.iter().map(|event| EventRow::new(event, groups));
+    let events = page
+        .events
+        .iter()
+        .map(|event| EventRow::new(event, groups, page.emails));
     let name = |name: &EventName| Choice {
         value: name.as_str(),
         label: event_words::of_kind(*name).plain(),
@@ -119,7 +125,10 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         notices: page.refusals.map(notices).unwrap_or_default(),
         events: events.collect(),
         links: &page.links,
-        live_path: page.live_path.as_deref(),
+        live_path: page.live_path.as_deref().map(|path| {
+            let language = presentation::language().tag();
+            paths::with_query(path, &[("language", language)])
+        }),
         live_script: &brand.events_script_path,
         in_terminal,
         now: page.now,

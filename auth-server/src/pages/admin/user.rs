@@ -82,6 +82,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         sessions,
         apps,
         events,
+        emails,
     } = page.overview;
     let (id, parts) = (account.user.id, page.parts);
     let path: &str = &paths::of_user(id);
@@ -123,7 +124,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             .may_lack_apps()
             .then(|| of_user(paths::ADMIN_CONSENTS)),
         revoke_consent: UserChange::RevokeConsent.as_str(),
-        events: event_items(events),
+        events: event_items(events, emails),
         all_events: of_user(paths::ADMIN_EVENTS),
         version: account.user.updated_at.to_string(),
         in_terminal: InTerminal::new("users list", &quoted(page.url)),

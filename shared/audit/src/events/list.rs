@@ -11,6 +11,7 @@ use foundation::cursor::Cursor;
 use foundation::list_query::Order;
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
+use std::collections::BTreeSet;
 use storage::db::{Db, Error, Value};
 use storage::paging::{self, Page, PageSlice, Sorting};
 use storage::{fetch_all_with, has_cursor};
@@ -73,6 +74,17 @@ impl SecurityEvent {
             address: self.address.filter(|_| self.administrator_id.is_none()),
             ..self
         }
+    }
+
+    /// Returns the ids of the users that these events concern, and of the administrators who caused them,
+    /// without the pseudonyms of deleted accounts.
+    #[must_use]
+    pub fn persons(events: &[Self]) -> Vec<i64> {
+        let ids = events
+            .iter()
+            .flat_map(|event| [event.user_id, event.administrator_id]);
+        let ids: BTreeSet<i64> = ids.flatten().filter(|id| *id > 0).collect();
+        ids.into_iter().collect()
     }
 }
 

@@ -67,8 +67,8 @@ routes! {
     readFigures "session" [3 3] |f| f.admin.get("/admin");
     readFigures "page" [3 3] |f| f.admin.browser().open_call("/admin");
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/events");
-    listSecurityEvents "page" [3 3] |f| f.admin.browser().open_call("/admin/events");
-    listSecurityEvents "page of refusals" [2 2] |f| f.admin.browser().open_call("/admin/events?view=refusals");
+    listSecurityEvents "page" [4 4] |f| f.admin.browser().open_call("/admin/events");
+    listSecurityEvents "page of refusals" [3 3] |f| f.admin.browser().open_call("/admin/events?view=refusals");
     groupRefusals "session" [2 2] |f| f.admin.get("/admin/events/refusals");
     followSecurityEvents "session" [4 4] |f| f.admin.get("/admin/events/stream?seconds=0");
     listSigningKeys "session" [3 3] |f| f.admin.get("/admin/keys");
@@ -126,7 +126,7 @@ routes! {
         let app = app.map(|(name, value)| (name.to_owned(), value.to_owned()));
         browser.post_call(&page.url, &[&fields[..], &app].concat())
     };
-    changeClientByForm "unknown change" [3 3] |f| {
+    changeClientByForm "unknown change" [4 4] |f| {
         let mut browser = f.admin.browser();
         let path = format!("/admin/clients/{}", f.app.id);
         let page = browser.open(&path).await;
@@ -178,7 +178,7 @@ routes! {
         f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
-    readAccount "page" [5 5] |f| f.admin.browser().open_call(&user_path(f, "").await);
+    readAccount "page" [6 6] |f| f.admin.browser().open_call(&user_path(f, "").await);
     updateAccount "session" [14 14] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
     setAccountPassword "session" [15 15] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))
