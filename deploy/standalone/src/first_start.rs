@@ -1,5 +1,5 @@
-//! The first start generates the sealing keys and creates the administrator, the demo client and the demo app.
-//! A later start adds only what is missing.
+//! The first start generates the sealing keys and creates the administrator, the demo client, the demo app and
+//! the client of the reference. A later start adds only what is missing.
 
 use auth_server::clients::{Error as ClientError, Registration, disable, register};
 use foundation::context::RequestContext;
@@ -25,6 +25,10 @@ pub(crate) const DEMO_PATH: &str = "/demo";
 pub(crate) const DEMO_APP_ID: &str = "demo-app";
 /// The path of the demo app's redirect URI.
 pub(crate) const DEMO_APP_CALLBACK: &str = "/demo/callback";
+/// The `client_id` of the page of the reference that sends requests. The page proposes it.
+const REFERENCE_ID: &str = "reference";
+/// The path of that page, to which its sign-in returns.
+const REFERENCE_PATH: &str = "/docs/try";
 /// The file name of the master key.
 pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
@@ -119,21 +123,24 @@ fn failed(path: &Path, error: &dyn std::fmt::Display) -> InvalidSetting {
     InvalidSetting(format!("{}: {error}", path.display()))
 }
 
-/// Creates the administrator if it is missing, and the demo client and the demo app if they are missing and
-/// the installation is on loopback. Disables these two if the installation has become one of production.
+/// Creates the administrator if it is missing, and the demo clients if they are missing and the installation
+/// is on loopback. Disables these if the installation has become one of production.
 pub(crate) async fn bootstrap(runtime: &Runtime, is_production: bool) -> Result<Bootstrapped, Error> {
     let context = RequestContext::without_request();
     let password = create_administrator(runtime, &context).await?;
-    // An app at a name such as id.localhost has no https, so no issuer registers it.
-    let app = demo_app(runtime);
-    let app = app.check(&runtime.urls.issuer).is_ok().then_some(app);
-    let has_demo_app = app.is_some() && !is_production;
-    for created in [Some(demo_client(runtime)), app].into_iter().flatten() {
-        create_or_disable(runtime, created, is_production, &context).await?;
+    let apps = [
+        app(runtime, DEMO_APP_ID, "Latchkey demo app", DEMO_APP_CALLBACK),
+        app(runtime, REFERENCE_ID, "API reference", REFERENCE_PATH),
+    ];
+    // Apps at a name such as id.localhost have no https, so no issuer registers them.
+    let can_register = apps.iter().all(|app| app.check(&runtime.urls.issuer).is_ok());
+    create_or_disable(runtime, demo_client(runtime), is_production, &context).await?;
+    for app in apps.into_iter().filter(|_| can_register) {
+        create_or_disable(runtime, app, is_production, &context).await?;
     }
     Ok(Bootstrapped {
         password,
-        has_demo_app,
+        has_demo_app: can_register && !is_production,
     })
 }
 
@@ -238,12 +245,12 @@ fn demo_client(runtime: &Runtime) -> Registration {
     }
 }
 
-/// The demo client has its refresh tokens in bodies, for programs without a browser, and the demo app in a
-/// cookie. Its page is on the origin of the issuer, which alone receives the cookie.
-fn demo_app(runtime: &Runtime) -> Registration {
-    let (id, name) = (DEMO_APP_ID.to_owned(), "Latchkey demo app".to_owned());
+/// The demo client has its refresh tokens in bodies, for programs without a browser, and the apps in a cookie.
+/// Their pages are on the origin of the issuer, which alone receives the cookie.
+fn app(runtime: &Runtime, id: &str, name: &str, callback: &str) -> Registration {
+    let (id, name) = (id.to_owned(), name.to_owned());
     Registration {
-        redirect_uris: vec![format!("{}{DEMO_APP_CALLBACK}", runtime.urls.issuer)],
+        redirect_uris: vec![format!("{}{callback}", runtime.urls.issuer)],
         first_party: true,
         refresh_cookie: true,
         ..Registration::new(id, name, ClientType::Spa, Role::User.scope())

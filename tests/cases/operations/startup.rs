@@ -45,7 +45,7 @@ async fn the_first_start_creates_keys_an_administrator_and_the_demo_client(world
         .iter()
         .map(|client| &client["id"])
         .collect();
-    assert_eq!(ids, ["demo", "demo-app"]);
+    assert_eq!(ids, ["demo", "demo-app", "reference"]);
     assert_eq!(clients[0]["first_party"], json!(true));
     let listed = world.cli(&["keys", "list", "--json"], "");
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
@@ -539,8 +539,9 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
         world.cli(&["clients", "show", "demo", "--json"], "")
     };
     let moved = restart_with(&mut world, Some("https://id.example.org")).await;
-    let app = world.cli(&["clients", "show", "demo-app", "--json"], "");
-    for client in [moved, app] {
+    let [app, reference] =
+        ["demo-app", "reference"].map(|id| world.cli(&["clients", "show", id, "--json"], ""));
+    for client in [moved, app, reference] {
         assert!(client["disabled_at"].is_string(), "{client}");
     }
     assert!(world.log().contains("the demo client is disabled"));

@@ -21,10 +21,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// Allows Swagger UI scripts, styles and requests of this origin only. Its style sheet contains images as `data:`
-/// URLs.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The document of a program. It is built at the first request, because building it takes a third of the
 /// processor time of a start, and few replicas are asked for it.
@@ -152,33 +149,40 @@ async fn page_or_asset(
     let Ok(Path(file)) = file else {
         return Err(Error::not_found());
     };
-    match asset(&file) {
+    match asset(&file, &document.urls.issuer) {
         Some(response) => Ok(response),
         None => pages::section(document.reference().await?, &file, query.as_deref()),
     }
 }
 
-fn asset(file: &str) -> Option<Response> {
+fn asset(file: &str, issuer: &str) -> Option<Response> {
     let (content_type, text) = match file {
         "reference.css" => (
             "text/css; charset=utf-8",
             include_str!("../../assets/reference.css"),
         ),
         "try" => ("text/html; charset=utf-8", include_str!("../../assets/try.html")),
-        "try.js" => (
-            "text/javascript; charset=utf-8",
-            include_str!("../../assets/try.js"),
+        "try.js" => (JAVASCRIPT, include_str!("../../assets/try.js")),
+        "latchkey-auth.js" => (
+            JAVASCRIPT,
+            include_str!("../../../../deploy/latchkey-auth/latchkey-auth.js"),
         ),
         "swagger-ui.css" | "swagger-ui-bundle.js" => {
             let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));
             let found = utoipa_swagger_ui::serve(file, config).ok()??;
-            return Some(pages::response(
-                &found.content_type,
-                CONTENT_SECURITY_POLICY,
-                found.bytes,
-            ));
+            let policy = security_policy(issuer);
+            return Some(pages::response(&found.content_type, &policy, found.bytes));
         }
         _ => return None,
     };
-    Some(pages::response(content_type, CONTENT_SECURITY_POLICY, text))
+    Some(pages::response(content_type, &security_policy(issuer), text))
+}
+
+/// Allows Swagger UI scripts and styles of this origin only, and requests to it and to the issuer, which gives
+/// the access tokens. Its style sheet contains images as `data:` URLs.
+fn security_policy(issuer: &str) -> String {
+    format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+         connect-src 'self' {issuer}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
 }
