@@ -185,7 +185,7 @@ fn rust(request: &Request<'_>) -> String {
             false => format!(".header({}, {})", quoted(name), quoted(value)),
         });
     }
-    calls.extend(request.json("").map(|json| format!(".body(r#\"{json}\"#)")));
+    calls.extend(request.json("").map(|json| format!(".body({})", raw(&json))));
     if let Some(form) = request.form() {
         let pairs = form
             .iter()
@@ -226,4 +226,30 @@ fn quoted(text: &str) -> String {
 /// Returns a word of the shell that stands for the text itself.
 fn shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Returns a raw string literal of Rust, with as few `#` as the text allows, but one.
+fn raw(text: &str) -> String {
+    let mut marks = "#".to_owned();
+    while text.contains(&format!("\"{marks}")) {
+        marks.push('#');
+    }
+    format!("r{marks}\"{text}\"{marks}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_strings_end_with_their_text() {
+        for (text, literal) in [
+            ("", "r#\"\"#"),
+            (r##"{"color": "blue"}"##, r###"r#"{"color": "blue"}"#"###),
+            (r##"{"color": "#00f"}"##, r####"r##"{"color": "#00f"}"##"####),
+            (r###"["##", "#"]"###, r#####"r###"["##", "#"]"###"#####),
+        ] {
+            assert_eq!(raw(text), literal);
+        }
+    }
 }

@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 /// The number of levels of nested objects whose fields are listed.
 const MAX_DEPTH: usize = 3;
+/// The number of levels of nested objects and arrays in an example. Deeper ones are empty.
+const MAX_EXAMPLE_DEPTH: usize = 8;
 /// The number of values up to which they are listed.
 const MAX_VALUES: usize = 12;
 /// The media types of the bodies that are shown. OAuth requests may be sent as either; the form is the usual one.
@@ -182,38 +184,50 @@ impl<'a> Schemas<'a> {
 
     /// Returns an example of the value with this name.
     pub(crate) fn example(self, name: &str, schema: &Value) -> Value {
+        self.example_within(MAX_EXAMPLE_DEPTH, name, schema)
+    }
+
+    /// Returns an example with at most this many levels.
+    fn example_within(self, levels: usize, name: &str, schema: &Value) -> Value {
         let given = schema.get("example").or_else(|| schema["examples"].get(0));
         if let Some(given) = given.or_else(|| schema["enum"].get(0)) {
             return given.clone();
         }
         if let Some(next) = self.next(schema) {
-            return self.example(name, next);
+            return self.example_within(levels, name, next);
         }
         match type_of(schema) {
             Some("integer" | "number") => schema["minimum"].as_i64().unwrap_or(1).max(1).into(),
             Some("boolean") => true.into(),
-            Some("array") => vec![self.example(name, &schema["items"])].into(),
+            Some("array") => {
+                let item = levels.checked_sub(1);
+                let item = item.map(|levels| self.example_within(levels, name, &schema["items"]));
+                item.into_iter().collect()
+            }
             Some("string") => match (oauth_value(name), schema["format"].as_str()) {
                 (Some(value), _) => value.into(),
                 (None, Some("date-time")) => "2026-01-31T12:00:00.000000Z".into(),
                 (None, Some("uri")) => "https://app.example.org/".into(),
                 (None, _) => name.to_uppercase().into(),
             },
-            _ => self.example_object(schema).into(),
+            _ => self.example_object(levels, schema).into(),
         }
     }
 
-    fn example_object(self, schema: &Value) -> Map<String, Value> {
+    fn example_object(self, levels: usize, schema: &Value) -> Map<String, Value> {
         let mut object = Map::new();
+        let Some(levels) = levels.checked_sub(1) else {
+            return object;
+        };
         for part in items(&schema["allOf"]) {
-            if let Value::Object(part) = self.example("", part) {
+            if let Value::Object(part) = self.example_within(levels, "", part) {
                 object.extend(part);
             }
         }
         for (name, member) in members(&schema["properties"]) {
             let is_required = items(&schema["required"]).any(|one| one == name.as_str());
             if is_required || !self.is_brief || oauth_value(name).is_some() {
-                object.insert(name.clone(), self.example(name, member));
+                object.insert(name.clone(), self.example_within(levels, name, member));
             }
         }
         object
@@ -236,4 +250,23 @@ fn type_of(schema: &Value) -> Option<&str> {
 /// Returns a text without its quotes, and any other value as JSON.
 pub(crate) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A post has replies, which are posts.
+    #[test]
+    fn examples_of_recursive_schemas_end() {
+        let post = json!({ "$ref": "#/post" });
+        let document = json!({ "post": { "properties": {
+            "title": { "type": "string" }, "replies": { "type": "array", "items": post },
+        } } });
+        let example = Schemas::of_responses(&document).example("", &post);
+        let [last, cut] = [1, 0].map(|above| "/replies/0".repeat(MAX_EXAMPLE_DEPTH / 2 - above));
+        assert_eq!(example.pointer(&format!("{last}/title")), Some(&json!("TITLE")));
+        assert_eq!(example.pointer(&cut), Some(&json!({})));
+    }
 }
