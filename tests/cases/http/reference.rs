@@ -1,5 +1,7 @@
 //! The reference under `/docs`, the same in Markdown, and `/llms.txt`.
 
+mod syntax;
+
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
