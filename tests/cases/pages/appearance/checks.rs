@@ -47,13 +47,7 @@ impl Walk<'_> {
     pub(super) async fn check_expecting(&self, name: &str, status: u16) {
         let chromium = &self.chromium;
         let what = format!("{name} ({})", self.language);
-        for appearance in &self.appearances {
-            let what = format!("{what}, {}", appearance.name());
-            self.check_appearance(*appearance, &what).await;
-            if let Some(pictures) = &self.pictures {
-                pictures.take(chromium, name, *appearance).await;
-            }
-        }
+        self.check_appearances(name, &what).await;
         let measured = chromium.run(MEASURE, &[]).await;
         let first_byte = measured["first_byte"].as_f64().unwrap();
         self.first_bytes.lock().unwrap().push((first_byte, what.clone()));
@@ -63,6 +57,17 @@ impl Walk<'_> {
         let goes_on = "return document.querySelector('main a[href], main form') !== null";
         assert_eq!(chromium.run(goes_on, &[]).await, true, "{what} is a dead end");
         chromium.expect_no_trace(self.captcha.as_deref(), status).await;
+    }
+
+    /// Checks how the page looks, and takes its pictures.
+    pub(super) async fn check_appearances(&self, name: &str, what: &str) {
+        for appearance in &self.appearances {
+            let what = format!("{what}, {}", appearance.name());
+            self.check_appearance(*appearance, &what).await;
+            if let Some(pictures) = &self.pictures {
+                pictures.take(&self.chromium, name, *appearance).await;
+            }
+        }
     }
 
     async fn check_appearance(&self, appearance: Appearance, what: &str) {

@@ -20,10 +20,21 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     if walk.language == "en" {
         walk.check_copy_button().await;
         walk.check_password_script().await;
+        reference(walk).await;
     }
     without_session(walk).await;
     mailed_links(walk).await;
     required_password(walk).await;
+}
+
+/// The reference, which is in English, with one of its short sections. From the end of the list of operations,
+/// which is beside the content, the Tab key goes up.
+async fn reference(walk: &Walk<'_>) {
+    for (name, path) in [("reference", "/docs"), ("reference-comments", "/docs/comments")] {
+        walk.open(path).await;
+        walk.check_appearances(name, name).await;
+        walk.chromium.expect_no_trace(None, 200).await;
+    }
 }
 
 /// The demo app without a user. It asks for new tokens, and the console reports the refusal.
