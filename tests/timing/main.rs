@@ -14,6 +14,7 @@ mod accounts;
 mod crawling_readers;
 mod large_accounts;
 mod many_families;
+mod modules;
 mod pages;
 mod revocations;
 mod stored_hashes;
