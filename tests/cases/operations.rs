@@ -4,6 +4,7 @@ mod alerts;
 mod allocations;
 mod backup;
 mod clocks;
+mod compose;
 mod database_failures;
 mod documentation;
 mod healthcheck;

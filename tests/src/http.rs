@@ -4,7 +4,7 @@ use crate::contract::Contract;
 use crate::reply::Reply;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, redirect};
+use reqwest::{Certificate, Client, Method, redirect};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -111,7 +111,7 @@ impl Canaries {
 /// A client of one base URL: anonymous, with a session, or with a bearer token.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    http: reqwest::Client,
+    http: Client,
     base: Arc<str>,
     canaries: Canaries,
     address: Ipv4Addr,
@@ -122,16 +122,8 @@ pub struct Caller {
 impl Caller {
     /// A caller without credentials.
     pub(crate) fn new(base: String, canaries: Canaries, origin: Origin) -> Self {
-        let http = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .tls_certs_only([])
-            .local_address(IpAddr::V4(origin.address))
-            .resolve("localhost", SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
-            .build()
-            .unwrap();
         Self {
-            http,
+            http: client(origin.address, None),
             base: base.into(),
             canaries: Canaries {
                 test: origin.test,
@@ -140,6 +132,14 @@ impl Caller {
             address: origin.address,
             contract: None,
             credentials: Vec::new(),
+        }
+    }
+
+    /// A copy that trusts the server with this certificate.
+    pub(crate) fn trusting(&self, certificate: Certificate) -> Self {
+        Self {
+            http: client(self.address, Some(certificate)),
+            ..self.clone()
         }
     }
 
@@ -413,4 +413,17 @@ impl IntoFuture for Call {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.send())
     }
+}
+
+/// A client whose connections come from this address. By https it reaches only the server with the trusted
+/// certificate.
+fn client(address: Ipv4Addr, trusted: Option<Certificate>) -> Client {
+    Client::builder()
+        .redirect(redirect::Policy::none())
+        .no_proxy()
+        .tls_certs_only(trusted)
+        .local_address(IpAddr::V4(address))
+        .resolve("localhost", SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
+        .build()
+        .unwrap()
 }

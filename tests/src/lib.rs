@@ -33,6 +33,7 @@ mod introspection;
 mod lists;
 mod lossy_proxy;
 mod metrics;
+mod nginx;
 mod oauth_errors;
 mod outbox;
 mod passkey;
@@ -83,6 +84,7 @@ pub use lists::{
     ids, items, link,
 };
 pub use lossy_proxy::LossyProxy;
+pub use nginx::Nginx;
 pub use outbox::Mail;
 pub use passkey::{Passkey, PasskeyOptions};
 pub use payments::{Payment, fresh_key};
@@ -104,7 +106,7 @@ pub use storage::db::Db;
 pub use stub_server::{ReceivedRequest, StubServer, response};
 pub use suite::{Test, Tier, main, rounds};
 pub use tokens::{Grant, Tokens, basic, claims, parameter};
-pub use world::{SharedWorld, World, WorldBuilder};
+pub use world::{SharedWorld, World, WorldBuilder, compose_file};
 
 /// Encodes bytes as base64url without padding (RFC 4648 §5).
 pub fn base64url(bytes: impl AsRef<[u8]>) -> String {

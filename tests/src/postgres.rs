@@ -42,6 +42,14 @@ impl Database {
         Self::create_on(Arc::clone(&self.server), &self.name)
     }
 
+    /// Runs a script as the superuser on a server of its own, which creates a database of this name.
+    pub(crate) fn create_by(script: &Path, name: &str) -> Self {
+        let server = Arc::new(PostgresServer::start());
+        server.administer(&format!("\\i {}\n", script.display()));
+        let name = name.to_owned();
+        Self { name, server }
+    }
+
     fn create_on(server: Arc<PostgresServer>, template: &str) -> Self {
         let name = format!("world_{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         server.administer(&format!(

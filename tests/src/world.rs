@@ -1,11 +1,13 @@
 //! A running deployment with its own database, data directory and ports.
 
 mod builder;
+mod composed;
 mod deployment;
 mod prepared_database;
 mod shared;
 
 pub use builder::WorldBuilder;
+pub use composed::compose_file;
 pub(crate) use deployment::Deployment;
 pub use shared::SharedWorld;
 pub(crate) use shared::end_shared_deployments;

@@ -65,13 +65,18 @@ fn the_sandbox_leaves_little_exposed() {
     assert!(sandboxes.iter().all(|sandbox| *sandbox == sandboxes[0]));
 }
 
-/// systemd kills a service that has not ended by then.
-fn a_stop_lasts_longer_than_the_drain() {
+/// The seconds that a server gives to requests in progress after SIGTERM.
+pub(super) fn drain_seconds() -> u32 {
     let server = std::fs::read_to_string(root().join("shared/runtime/src/server.rs")).unwrap();
     let (_, drain) = server
         .split_once("const DRAIN_TIMEOUT: Duration = Duration::from_secs(")
         .unwrap();
-    let drain: u32 = drain.split_once(')').unwrap().0.parse().unwrap();
+    drain.split_once(')').unwrap().0.parse().unwrap()
+}
+
+/// systemd kills a service that has not ended by then.
+fn a_stop_lasts_longer_than_the_drain() {
+    let drain = drain_seconds();
     for (name, _) in UNITS {
         let unit = unit(name);
         let stop: u32 = values(&unit, "TimeoutStopSec")[0].parse().unwrap();

@@ -1,0 +1,226 @@
+//! `deploy/compose.yaml`: its form, what its containers may do, and the deployment that it describes, which
+//! [`World::start_composed`] starts without a container engine.
+
+use super::units::drain_seconds;
+use clap::{Args as _, Command as Definitions};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+use storage::fetch_all;
+use tests::{
+    Caller, Post, Shape, Tokens, User, World, compose_file, connections_to, on_shapes, tool,
+    without_deployment,
+};
+
+/// The services that run Latchkey, and their programs.
+const PROGRAMS: [(&str, &str); 3] = [
+    ("auth-server", "auth-server"),
+    ("api-server", "api-server"),
+    ("migrate", "auth-server"),
+];
+
+fn read(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    std::fs::read_to_string(root.join(path)).unwrap()
+}
+
+/// The first part of a text between two others.
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(start).unwrap();
+    rest.split_once(end).unwrap().0
+}
+
+/// The commands of the documentation that create the secrets.
+fn documented_secrets() -> String {
+    let page = read("docs/operate/install.md");
+    let mut blocks = page.split("```console\n").skip(1);
+    let block = blocks.find(|block| block.contains("> secrets/master-key"));
+    block.unwrap().split("```").next().unwrap().to_owned()
+}
+
+fn the_file_follows_the_compose_specification() {
+    let lib = std::fs::read_dir(tool("python/lib")).unwrap().next().unwrap();
+    let schemas = "site-packages/check_jsonschema/builtin_schemas/vendor";
+    let schema = lib.unwrap().path().join(schemas).join("compose-spec.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let validator = jsonschema::draft202012::options().build(&schema).unwrap();
+    let file = compose_file();
+    let errors: Vec<String> = validator
+        .iter_errors(&file)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+fn containers_have_few_rights() {
+    let file = compose_file();
+    for (name, service) in file["services"].as_object().unwrap() {
+        assert_eq!(service["read_only"], true, "{name}");
+        assert_eq!(service["cap_drop"], json!(["ALL"]), "{name}");
+        assert_eq!(
+            service["security_opt"],
+            json!(["no-new-privileges:true"]),
+            "{name}"
+        );
+        let user = service["user"].as_str().unwrap();
+        assert!(!user.starts_with('0'), "{name}: {user}");
+        for limit in ["cpus", "memory", "pids"] {
+            let limit = &service["deploy"]["resources"]["limits"][limit];
+            assert!(!limit.is_null(), "{name}: {service}");
+        }
+        let image = service["image"].as_str().unwrap();
+        assert!(
+            image.contains("_DIGEST:?") || service["build"].is_object(),
+            "{name}: {image}"
+        );
+        assert_eq!(service["ports"].is_null(), name != "nginx", "{name}");
+        let (restart, has_check) = match name.as_str() {
+            "migrate" => ("no", false),
+            _ => ("unless-stopped", true),
+        };
+        assert_eq!(service["restart"], restart, "{name}");
+        assert_eq!(service["healthcheck"]["test"].is_array(), has_check, "{name}");
+    }
+    assert_eq!(file["networks"]["data"]["internal"], true);
+    assert!(file["services"]["nginx"]["networks"]["data"].is_null());
+    for list in [".dockerignore", ".gitignore"] {
+        let names_secrets = |line: &str| line.trim_start_matches('/') == "deploy/secrets";
+        assert!(read(list).lines().any(names_secrets), "{list}");
+    }
+}
+
+/// Each service has the settings of its program, and only the secrets that they name.
+fn each_service_sets_settings_of_its_program() {
+    let settings = Definitions::new("settings");
+    let common = runtime::settings::CommonSettings::augment_args(settings);
+    let issuer = auth_server::settings::IssuerSettings::augment_args(common.clone());
+    let api = api_server::settings::ApiSettings::augment_args(common);
+    let file = compose_file();
+    for (name, program) in PROGRAMS {
+        let service = &file["services"][name];
+        let defined = if program == "api-server" { &api } else { &issuer };
+        let defined: Vec<_> = defined.get_arguments().filter_map(|arg| arg.get_env()).collect();
+        let mut used = BTreeSet::new();
+        for (variable, value) in service["environment"].as_object().unwrap() {
+            assert!(
+                defined.iter().any(|name| *name == variable.as_str()),
+                "{name}: {variable}"
+            );
+            used.extend(value.as_str().unwrap().strip_prefix("/run/secrets/"));
+        }
+        let secrets = service["secrets"].as_array().unwrap().iter();
+        let given = secrets.map(|secret| secret.as_str().or_else(|| secret["target"].as_str()).unwrap());
+        assert_eq!(used, given.collect::<BTreeSet<_>>(), "{name}");
+        assert_eq!(service["build"]["target"], program, "{name}");
+        let grace = service["stop_grace_period"].as_str().unwrap();
+        let grace: u32 = grace.trim_end_matches('s').parse().unwrap();
+        assert!(grace >= drain_seconds() + 5, "{name}: {grace}");
+        if name != "migrate" {
+            let check = [
+                "CMD",
+                &format!("/usr/local/bin/{program}"),
+                "healthcheck",
+                "--ready",
+            ];
+            assert_eq!(service["healthcheck"]["test"], json!(check));
+        }
+    }
+}
+
+/// nginx sends the issuer the paths that the documentation lists.
+fn nginx_sends_the_issuer_its_paths() {
+    let config = read("deploy/nginx.conf");
+    let mut sent = BTreeSet::new();
+    for location in config.split("location ~ ^/").skip(1) {
+        assert!(location.contains("proxy_pass http://issuer;"), "{location}");
+        let (directory, names) = location.split_once('(').unwrap();
+        let names = names.split_once(')').unwrap().0.split('|');
+        sent.extend(names.map(|name| format!("/{directory}{name}").replace('\\', "")));
+    }
+    let page = read("docs/operate/from-one-process-to-many.md");
+    let listed = between(&page, "```\n/authorize", "```");
+    let listed = listed.split_whitespace().map(str::to_owned);
+    let listed: BTreeSet<String> = listed.chain(["/authorize".to_owned()]).collect();
+    assert_eq!(sent, listed);
+}
+
+/// One deployment for all of it, because its start takes most of the time.
+async fn an_app_is_served_through_nginx(shape: Shape) {
+    let (mut world, _nginx) = World::start_composed(shape, &documented_secrets()).await;
+    let anyone = world.anyone();
+    let user = world.sign_up_and_log_in().await;
+    let app = world.app().register_by_command();
+    let tokens = app.tokens(&user, "posts:read").await;
+    assert_eq!(tokens.reply.header("cache-control"), "no-store");
+    let refreshed = Tokens::parse(app.refresh(&anyone, &tokens.refresh).await);
+    world.expect_accepted(&refreshed.access).await;
+    let post = expect_strong_entity_tags(&user).await;
+    expect_client_address(&world, &user).await;
+    let large = anyone.get(&post.path).header("x-large", &"x".repeat(30_000));
+    large.await.expect(200);
+    expect_stream_at_once(&world).await;
+    let [issuers, apis] = [world.issuer_ports(), world.api_ports()];
+    expect_kept_connections(&anyone, &post, &[&issuers[..], &apis[..]].concat()).await;
+    world.kill_at(issuers[1]);
+    world.kill_at(apis[1]);
+    let mut refresh = refreshed.refresh;
+    for _ in 0..10 {
+        anyone.get(&post.path).await.expect(200);
+        refresh = Tokens::parse(app.refresh(&anyone, &refresh).await).refresh;
+    }
+}
+
+/// The entity tag of a response that the API did not compress is strong although the client accepts gzip.
+async fn expect_strong_entity_tags(user: &User) -> Post {
+    let post = user.publish("Behind nginx").await;
+    let read = || user.get(&post.path).header("accept-encoding", "gzip");
+    let reply = read().await.expect(200);
+    let etag = reply.header("etag");
+    assert!(etag.starts_with('"'), "{reply}");
+    read().header("if-none-match", etag).await.expect(304);
+    let change = user.patch(&post.path).header("if-match", &post.etag);
+    change.json(&json!({ "title": "Changed" })).await.expect(200);
+    post
+}
+
+/// The address in security events is that of the connection, and not the one that the client claims.
+async fn expect_client_address(world: &World, user: &User) {
+    let claimed = world.anyone().with("x-forwarded-for", "198.51.100.7");
+    let failed = claimed.login(&user.email, "not the password").await.expect(401);
+    let query = "SELECT address FROM security_events WHERE trace_id = $1";
+    let db = world.db().await;
+    let addresses = fetch_all!(db.reader(), (Option<String>,), query, failed.correlation_id()).unwrap();
+    db.close().await;
+    assert_eq!(addresses, [(Some(claimed.address().to_string()),)]);
+}
+
+/// The beginning of a stream arrives before its end, which is 15 seconds later.
+async fn expect_stream_at_once(world: &World) {
+    let admin = world.user_with_role("admin").await;
+    let stream = admin.get("/admin/events/stream").first_part_only();
+    let opened = tokio::time::timeout(Duration::from_secs(10), stream.into_future()).await;
+    opened.expect("the stream was buffered").expect(200);
+}
+
+/// nginx asks every replica over connections that it keeps.
+async fn expect_kept_connections(anyone: &Caller, post: &Post, ports: &[u16]) {
+    let connections = || ports.iter().map(|port| connections_to(*port));
+    let before: Vec<BTreeSet<u16>> = connections().collect();
+    for _ in 0..20 {
+        anyone.get(&post.path).await.expect(200);
+        anyone.get("/.well-known/jwks.json").await.expect(200);
+    }
+    for (before, after) in before.iter().zip(connections()) {
+        assert!(!before.is_disjoint(&after), "{before:?} became {after:?}");
+    }
+}
+
+on_shapes!(an_app_is_served_through_nginx: split Split);
+
+without_deployment!(
+    the_file_follows_the_compose_specification,
+    containers_have_few_rights,
+    each_service_sets_settings_of_its_program,
+    nginx_sends_the_issuer_its_paths,
+);
