@@ -247,7 +247,7 @@ impl Program {
 
 /// The directory of the programs, which have the profile of this test binary. The first call builds them, so
 /// that no test runs against outdated programs.
-pub(crate) fn programs_dir() -> &'static Path {
+pub fn programs_dir() -> &'static Path {
     static PROGRAMS_DIR: OnceLock<PathBuf> = OnceLock::new();
     PROGRAMS_DIR.get_or_init(|| {
         let test_binary = std::env::current_exe().unwrap();

@@ -1,15 +1,27 @@
-//! The container images of `deploy/Dockerfile`, as far as they can be checked without building them.
+//! The container images of `deploy/Dockerfile`. No engine builds them, but `deploy/image-root` lays out what an
+//! image has.
 
+use serde_json::Value;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::{SharedWorld, on_shapes, tool, without_deployment};
+use tests::{
+    RootDirectory, Shape, SharedWorld, free_port, on_shapes, programs_dir, public_directory, tool,
+    without_deployment,
+};
+
+/// The largest size of an image, in bytes.
+const MAX_SIZE: u64 = 60_000_000;
+/// The number of the user of the images.
+const USER: u32 = 65532;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
 fn dockerfile() -> String {
-    std::fs::read_to_string(root().join("deploy/Dockerfile")).unwrap()
+    fs::read_to_string(root().join("deploy/Dockerfile")).unwrap()
 }
 
 /// The arguments of an instruction, wherever it stands.
@@ -30,13 +42,13 @@ fn hadolint_finds_nothing() {
 fn the_bases_are_pinned_and_the_user_is_not_root() {
     let dockerfile = dockerfile();
     let bases = arguments(&dockerfile, "FROM").into_iter();
-    for base in bases.filter(|base| !base.starts_with("base AS ")) {
+    for base in bases.filter(|base| !base.starts_with("base AS ") && *base != "scratch AS base") {
         assert!(base.contains("_DIGEST} AS "), "{base}");
     }
     // Without a default.
-    assert_eq!(arguments(&dockerfile, "ARG"), ["RUST_DIGEST", "BASE_DIGEST"]);
-    assert_eq!(arguments(&dockerfile, "USER"), ["65532:65532"]);
-    let toolchain = std::fs::read_to_string(root().join("rust-toolchain.toml")).unwrap();
+    assert_eq!(arguments(&dockerfile, "ARG"), ["RUST_DIGEST"]);
+    assert_eq!(arguments(&dockerfile, "USER"), [format!("{USER}:{USER}")]);
+    let toolchain = fs::read_to_string(root().join("rust-toolchain.toml")).unwrap();
     let (_, channel) = toolchain.split_once("channel = \"").unwrap();
     let channel = channel.split_once('"').unwrap().0;
     for place in [
@@ -62,7 +74,7 @@ async fn each_image_checks_its_program(world: SharedWorld) {
             "{check}"
         );
         assert!(
-            image.contains(&format!("/out/{program} /usr/local/bin/\n")),
+            image.contains(&format!("COPY --from=build /out/{program} /\n")),
             "{image}"
         );
         let known = world.bash(&format!("{program} healthcheck --help"));
@@ -70,9 +82,100 @@ async fn each_image_checks_its_program(world: SharedWorld) {
     }
 }
 
+/// The files below a directory.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let below = paths.map(|path| if path.is_dir() { files(&path) } else { vec![path] });
+    below.flatten().collect()
+}
+
+/// The size is that of a program of the tests, which is larger than that of `deploy/Dockerfile`.
+async fn an_image_has_what_its_program_needs_and_no_other_program(_: Shape) {
+    let directory = public_directory();
+    let path = directory.path().join("root");
+    let laid_out = Command::new(root().join("deploy/image-root"))
+        .arg(programs_dir().join("latchkey"))
+        .arg(&path)
+        .output()
+        .unwrap();
+    assert!(laid_out.status.success(), "{laid_out:?}");
+    let files = files(&path);
+    let is_program = |file: &&PathBuf| {
+        let is_library = file.to_str().unwrap().contains(".so.");
+        !is_library && file.metadata().unwrap().mode() & 0o111 != 0
+    };
+    let programs: Vec<_> = files.iter().filter(is_program).collect();
+    let program = "/usr/local/bin/latchkey";
+    assert_eq!(programs, [&path.join("usr/local/bin/latchkey")]);
+    let size: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
+    assert!(size < MAX_SIZE, "{size}");
+    for license in ["latchkey/LICENSE", "latchkey/crate-licenses", "libc6/copyright"] {
+        let license = path.join("usr/share/doc").join(license);
+        assert!(license.metadata().unwrap().len() > 0, "{}", license.display());
+    }
+
+    let dockerfile = dockerfile();
+    let port = free_port();
+    let variables = arguments(&dockerfile, "ENV").into_iter();
+    let settings = variables.filter(|variable| variable.starts_with("LATCHKEY_"));
+    let settings = settings.chain(["LATCHKEY_BASE_URL=https://id.example.org"]);
+    let mut environment: Vec<_> = settings
+        .map(|setting| setting.split_once('=').unwrap())
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    environment.push(("LATCHKEY_LISTEN".to_owned(), format!("0.0.0.0:{port}")));
+    let image = RootDirectory {
+        path,
+        user: USER,
+        shared: &[],
+        environment,
+    };
+    let _server = image.serve(program).await;
+}
+
+/// Crates that only tests or build scripts use are no part of a program.
+fn the_components_of_a_program_are_listed() {
+    let directory = public_directory();
+    let file = directory.path().join("sbom.json");
+    let mut sbom = Command::new(root().join("deploy/sbom"));
+    let listed = sbom.arg("latchkey").stdout(File::create(&file).unwrap());
+    assert!(listed.status().unwrap().success());
+    let checked = Command::new(tool("python/bin/python"))
+        .arg(root().join("tests/tools/check_sbom.py"))
+        .stdin(File::open(&file).unwrap())
+        .output()
+        .unwrap();
+    assert!(checked.status.success(), "{checked:?}");
+    let document: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let components = document["components"].as_array().unwrap();
+    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    for component in components {
+        let [name, version] = ["name", "version"].map(|field| component[field].as_str().unwrap());
+        let locked = format!("name = \"{name}\"\nversion = \"{version}\"\n");
+        assert!(lock.contains(&locked), "{locked}");
+        assert!(component["licenses"].is_array(), "{component}");
+    }
+    let is_listed = |name: &str| components.iter().any(|component| component["name"] == *name);
+    for name in [
+        "auth-server",
+        "api-server",
+        "aws-lc-sys",
+        "libsqlite3-sys",
+        "tokio",
+    ] {
+        assert!(is_listed(name), "{name}");
+    }
+    for name in ["tests", "proptest", "cc"] {
+        assert!(!is_listed(name), "{name}");
+    }
+}
+
 on_shapes!(each_image_checks_its_program: sqlite Sqlite);
+on_shapes!(an_image_has_what_its_program_needs_and_no_other_program: sqlite Sqlite);
 
 without_deployment!(
     hadolint_finds_nothing,
+    the_components_of_a_program_are_listed,
     the_bases_are_pinned_and_the_user_is_not_root
 );
