@@ -6,6 +6,7 @@ mod backup;
 mod clocks;
 mod compose;
 mod database_failures;
+mod debian_package;
 mod documentation;
 mod healthcheck;
 mod image;

@@ -102,6 +102,16 @@ impl Drop for Server {
     }
 }
 
+/// Prepares a program that runs as root, or as the root of a namespace that has no other user.
+pub fn as_root(program: &str) -> Command {
+    if is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", program]);
+    command
+}
+
 /// Creates a temporary directory whose content other users can read.
 pub fn public_directory() -> TempDir {
     let directory = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use tests::{SharedWorld, on_shapes, without_deployment};
 /// The largest exposure that `systemd-analyze security` may find, in tenths.
 const MAX_EXPOSURE: &str = "20";
 /// The units and their programs.
-const UNITS: [(&str, &str); 3] = [
+pub(super) const UNITS: [(&str, &str); 3] = [
     ("latchkey.service", "latchkey"),
     ("latchkey-auth.service", "auth-server"),
     ("latchkey-api.service", "api-server"),
@@ -19,12 +19,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-fn unit(name: &str) -> String {
+pub(super) fn unit(name: &str) -> String {
     std::fs::read_to_string(root().join("deploy/systemd").join(name)).unwrap()
 }
 
 /// The values of a key of a unit, in their order.
-fn values<'a>(unit: &'a str, key: &str) -> Vec<&'a str> {
+pub(super) fn values<'a>(unit: &'a str, key: &str) -> Vec<&'a str> {
     let lines = unit.lines().filter_map(|line| line.split_once('='));
     lines
         .filter(|(name, _)| *name == key)

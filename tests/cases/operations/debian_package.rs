@@ -1,0 +1,215 @@
+//! The Debian package of `deploy/debian`, in a root directory of its own. Its scripts run there with the tools
+//! of this machine, as when a system is installed from another one (`DPKG_ROOT`).
+
+use super::units::{UNITS, unit, values};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tests::{RootDirectory, Shape, as_root, free_port, on_shapes, programs_dir, public_directory};
+
+/// The directories with what the package depends on: libraries and certificate authorities.
+const DEPENDENCIES: [&str; 3] = ["/lib", "/lib64", "/etc/ssl"];
+const SETTINGS: &str = "etc/latchkey/latchkey.toml";
+const DATA: &str = "var/lib/latchkey";
+/// The link of an enabled service.
+const ENABLED: &str = "etc/systemd/system/multi-user.target.wants/latchkey.service";
+
+/// The root directory of a machine.
+struct Machine {
+    root: PathBuf,
+}
+
+/// Runs a command and returns what it prints.
+fn run(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    let error = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{command:?}: {error}");
+    String::from_utf8(stdout).unwrap()
+}
+
+fn build(directory: &Path, revision: &str) -> PathBuf {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/debian/build");
+    let mut build = Command::new(script);
+    build.arg(programs_dir()).arg(directory).arg(revision);
+    // The compression would take half a minute.
+    let printed = run(build.env("DPKG_DEB_COMPRESSOR_TYPE", "none"));
+    PathBuf::from(printed.trim_end())
+}
+
+impl Machine {
+    /// A machine that has only what a package depends on, in the versions of this machine.
+    fn with_dependencies_of(package: &Path, root: PathBuf) -> Self {
+        for directory in [
+            "dev",
+            "etc/ssl",
+            "lib",
+            "lib64",
+            "proc",
+            "tmp",
+            "var/lib/dpkg/info",
+        ] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        fs::create_dir_all(root.join("var/lib/dpkg/updates")).unwrap();
+        let depends = run(Command::new("dpkg-deb")
+            .arg("--field")
+            .arg(package)
+            .arg("Depends"));
+        let names = depends
+            .split(',')
+            .map(|name| name.split_whitespace().next().unwrap());
+        let status = run(Command::new("dpkg-query").arg("--status").args(names));
+        fs::write(root.join("var/lib/dpkg/status"), status).unwrap();
+        Self { root }
+    }
+
+    /// Runs dpkg on a package, and returns what it prints.
+    fn dpkg(&self, action: &str, package: impl AsRef<Path>) -> String {
+        let mut dpkg = as_root("dpkg");
+        dpkg.arg("--root").arg(&self.root);
+        dpkg.arg("--log").arg(self.root.join("dpkg.log"));
+        // The path of a user may lack /sbin.
+        dpkg.args(["--force-script-chrootless,bad-path", action])
+            .arg(package.as_ref());
+        run(&mut dpkg)
+    }
+
+    fn systemctl(&self, arguments: &[&str]) {
+        let mut systemctl = as_root("systemctl");
+        run(systemctl.arg("--root").arg(&self.root).args(arguments));
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root.join(path)).unwrap()
+    }
+
+    fn has(&self, path: &str) -> bool {
+        // The link of a service leads to a path that this machine lacks.
+        self.root.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Starts the service as its unit does. Dropping the result kills it.
+    async fn start(&self) -> impl Drop + use<> {
+        let unit = self.read("usr/lib/systemd/system/latchkey.service");
+        let [name] = values(&unit, "User")[..] else {
+            panic!("{unit}");
+        };
+        let users = self.read("etc/passwd");
+        let user = users.lines().find(|line| line.split(':').next() == Some(name));
+        let number = user.unwrap().split(':').nth(2).unwrap();
+        let listen = format!("LATCHKEY_LISTEN=127.0.0.1:{}", free_port());
+        let settings = values(&unit, "Environment").into_iter().chain([listen.as_str()]);
+        let settings = settings.map(|setting| setting.split_once('=').unwrap());
+        let service = RootDirectory {
+            path: self.root.clone(),
+            user: number.parse().unwrap(),
+            shared: &DEPENDENCIES,
+            environment: settings
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+        };
+        service.serve(values(&unit, "ExecStart")[0]).await
+    }
+}
+
+fn expect_units_of_the_project(machine: &Machine) {
+    for (name, program) in UNITS {
+        let user = name.trim_end_matches(".service");
+        let packaged = machine.read(&format!("usr/lib/systemd/system/{name}"));
+        let original = unit(name)
+            .replace(
+                &format!("/usr/local/bin/{program}"),
+                &format!("/usr/bin/{program}"),
+            )
+            .replace("DynamicUser=yes", &format!("User={user}"));
+        assert_eq!(packaged, original);
+        assert_eq!(values(&packaged, "User"), [user]);
+        assert!(
+            machine.read("etc/passwd").contains(&format!("{user}:x:")),
+            "{user}"
+        );
+        for file in [
+            format!("usr/bin/{program}"),
+            format!("usr/share/bash-completion/completions/{program}"),
+            format!("usr/share/fish/vendor_completions.d/{program}.fish"),
+            format!("usr/share/zsh/vendor-completions/_{program}"),
+            format!("usr/share/man/man1/{program}.1.gz"),
+        ] {
+            assert!(machine.root.join(&file).metadata().unwrap().len() > 0, "{file}");
+        }
+    }
+    assert!(
+        machine
+            .read("usr/share/doc/latchkey/copyright")
+            .contains("MIT License")
+    );
+    assert!(machine.has("usr/share/doc/latchkey/sbom.cdx.json"));
+    let secrets = machine.root.join("etc/latchkey/credentials").metadata().unwrap();
+    assert_eq!(secrets.mode() & 0o777, 0o700);
+}
+
+async fn the_package_installs_upgrades_and_leaves_the_data(_: Shape) {
+    let directory = public_directory();
+    let [first, second] = ["1", "2"].map(|revision| build(directory.path(), revision));
+    let machine = Machine::with_dependencies_of(&first, directory.path().join("root"));
+    machine.dpkg("--install", &first);
+    expect_units_of_the_project(&machine);
+    assert!(!machine.has("etc/systemd"), "a service is enabled");
+
+    machine.systemctl(&["enable", "latchkey.service"]);
+    assert!(machine.has(ENABLED));
+    // The examples become the settings of an installation of production.
+    let settings = machine.read(SETTINGS);
+    let settings = settings.replace("\n#base-url", "\nbase-url");
+    let settings = settings.replace("\n#trusted-proxies", "\ntrusted-proxies");
+    assert_eq!(settings.lines().filter(|line| line.contains(" = ")).count(), 2);
+    fs::write(machine.root.join(SETTINGS), &settings).unwrap();
+    drop(machine.start().await);
+    let key = machine.read(&format!("{DATA}/master.key"));
+    let password = machine.read(&format!("{DATA}/admin-password"));
+
+    machine.dpkg("--install", &second);
+    assert_eq!(machine.read(SETTINGS), settings);
+    assert!(machine.has(ENABLED));
+    drop(machine.start().await);
+    assert_eq!(machine.read(&format!("{DATA}/master.key")), key);
+    assert_eq!(machine.read(&format!("{DATA}/admin-password")), password);
+
+    machine.dpkg("--remove", "latchkey");
+    assert!(!machine.has("usr/bin/latchkey") && !machine.has(ENABLED));
+    assert_eq!(machine.read(SETTINGS), settings);
+    let kept = machine.dpkg("--purge", "latchkey");
+    assert!(
+        kept.contains(&format!("Kept: {}/{DATA}\n", machine.root.display())),
+        "{kept}"
+    );
+    assert!(!machine.has("etc/latchkey"));
+    assert_eq!(machine.read(&format!("{DATA}/master.key")), key);
+}
+
+async fn a_purge_deletes_the_data_on_demand(_: Shape) {
+    let directory = public_directory();
+    let package = build(directory.path(), "1");
+    let machine = Machine::with_dependencies_of(&package, directory.path().join("root"));
+    machine.dpkg("--install", &package);
+    let data = [DATA, "var/lib/latchkey-auth", "etc/latchkey/credentials"];
+    for path in data {
+        fs::create_dir_all(machine.root.join(path)).unwrap();
+        fs::write(machine.root.join(path).join("master-key"), "secret").unwrap();
+    }
+    machine.dpkg("--purge", "latchkey");
+    assert!(data.iter().all(|path| machine.has(&format!("{path}/master-key"))));
+
+    machine.dpkg("--install", &package);
+    fs::write(machine.root.join("etc/latchkey/delete-data"), "").unwrap();
+    machine.dpkg("--purge", "latchkey");
+    assert!(!data.iter().any(|path| machine.has(path)));
+}
+
+on_shapes!(the_package_installs_upgrades_and_leaves_the_data: sqlite Sqlite);
+on_shapes!(a_purge_deletes_the_data_on_demand: sqlite Sqlite);
