@@ -11,6 +11,7 @@ mod documentation;
 mod healthcheck;
 mod image;
 mod imports;
+mod kubernetes;
 mod list_plans;
 mod manual;
 mod migrations;
@@ -26,6 +27,9 @@ mod settings_file;
 mod startup;
 mod units;
 
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
 /// Every SQL statement of the programs, with its name.
 fn statements() -> Vec<(String, String)> {
     [
@@ -39,4 +43,26 @@ fn statements() -> Vec<(String, String)> {
         auth_server::statements(),
     ]
     .concat()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The text of a file of the repository.
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+/// The text of a JSON string.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no string"))
+}
+
+/// The seconds that requests in progress have after a signal to stop.
+fn drain_seconds() -> u64 {
+    let server = read("shared/runtime/src/server.rs");
+    let definition = "const DRAIN_TIMEOUT: Duration = Duration::from_secs(";
+    let (_, drain) = server.split_once(definition).unwrap();
+    drain.split_once(')').unwrap().0.parse().unwrap()
 }
