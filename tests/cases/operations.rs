@@ -15,6 +15,7 @@ mod kubernetes;
 mod list_plans;
 mod manual;
 mod migrations;
+mod observability;
 mod pruning;
 mod redis;
 mod reload;

@@ -1,7 +1,7 @@
 //! `deploy/compose.yaml`: its form, what its containers may do, and the deployment that it describes, which
 //! [`World::start_composed`] starts without a container engine.
 
-use super::units::drain_seconds;
+use super::drain_seconds;
 use clap::{Args as _, Command as Definitions};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
