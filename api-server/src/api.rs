@@ -6,6 +6,7 @@ use crate::router::router;
 use crate::settings::ApiSettings;
 use access_tokens::{Jwks, SharedSettings, Verifier, verifiers};
 use foundation::clock::now;
+use foundation::urls::Urls;
 use resources::accounts;
 use resources::idempotency::{self, Idempotency};
 use resources::storage_use::Quota;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use storage::clock_check::ClockCheck;
 use storage::db::Db;
 use utoipa_axum::router::OpenApiRouter;
+use web::Policy;
 use web::health::{Dependency, Health};
 
 /// The pause between two deletions of expired idempotency keys.
@@ -38,13 +40,9 @@ impl Api {
         let jwks = Jwks::new(settings.jwks_url(&runtime.urls, own_issuer));
         tokio::spawn(jwks.clone().keep_updated(runtime.notifications.clone()));
         if own_issuer.is_none() {
-            let shared = SharedSettings {
-                issuer: runtime.urls.issuer.clone(),
-                audience: runtime.urls.audience.clone(),
-                resource: runtime.policy.url(""),
-            };
+            let shared = shared_settings(&runtime.urls, &runtime.policy);
             let url = settings.issuer_metadata_url(&runtime.urls);
-            tokio::spawn(jwks.clone().compare_settings(shared, url));
+            tokio::spawn(shared.compare_with_issuer(jwks.clone(), url));
         }
         let db = runtime.identity.db.clone();
         let name = replica_name(runtime.bound);
@@ -92,6 +90,15 @@ impl Api {
     /// Returns the routes.
     pub fn routes(self) -> OpenApiRouter {
         self.routes
+    }
+}
+
+/// Returns the settings that the issuer must share.
+pub(crate) fn shared_settings(urls: &Urls, policy: &Policy) -> SharedSettings {
+    SharedSettings {
+        issuer: urls.issuer.clone(),
+        audience: urls.audience.clone(),
+        resource: policy.url(""),
     }
 }
 

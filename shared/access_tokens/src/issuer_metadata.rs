@@ -1,6 +1,7 @@
 //! The comparison of the API's settings with the metadata of the issuer (RFC 8414 §3): two services that
 //! disagree about the issuer's URL or about the name of the API refuse each other's tokens and clients.
 
+use crate::jwks::Jwks;
 use http_client::{error_chain, read_body};
 use reqwest::{Client, StatusCode};
 use serde::Deserialize;
@@ -33,19 +34,26 @@ struct IssuerMetadata {
 }
 
 impl SharedSettings {
-    /// Reads the metadata of the issuer at `url` as soon as it answers, and logs an error that says what
-    /// disagrees and what to do.
-    pub(crate) async fn compare_with_issuer(&self, client: &Client, url: &str) {
-        let metadata = loop {
-            match download(client, url).await {
-                Ok(metadata) => break metadata,
+    /// Reads the metadata of the issuer at `url` as soon as it answers, with the client that fetches its
+    /// keys, and logs an error that says what disagrees and what to do.
+    pub async fn compare_with_issuer(self, jwks: Jwks, url: String) {
+        let disagreement = loop {
+            match self.disagreement_with_issuer(&jwks, &url).await {
+                Ok(disagreement) => break disagreement,
                 Err(error) => tracing::debug!(error, "cannot read the metadata of the issuer"),
             }
             tokio::time::sleep(RETRY).await;
         };
-        if let Some(disagreement) = self.disagreement(&metadata) {
+        if let Some(disagreement) = disagreement {
             tracing::error!("{disagreement}");
         }
+    }
+
+    /// Reads the metadata of the issuer at `url`, with the client that fetches its keys. Returns the first
+    /// disagreement, in words, with its remedy. Fails if the issuer does not answer.
+    pub async fn disagreement_with_issuer(&self, jwks: &Jwks, url: &str) -> Result<Option<String>, String> {
+        let metadata = download(jwks.client()?, url).await?;
+        Ok(self.disagreement(&metadata))
     }
 
     /// Returns the first disagreement, in words, with its remedy.

@@ -5,7 +5,6 @@ mod key_set;
 
 pub use key_set::KeySet;
 
-use crate::issuer_metadata::SharedSettings;
 use crate::verifier::PublicKeys;
 use arc_swap::ArcSwap;
 use http_client::{error_chain, max_age, read_body};
@@ -96,13 +95,9 @@ impl Jwks {
         }))
     }
 
-    /// Compares the settings of the API with the metadata of the issuer at `url`, once it answers, and logs a
-    /// disagreement.
-    pub async fn compare_settings(self, settings: SharedSettings, url: String) {
-        match &self.0.client {
-            Ok(client) => settings.compare_with_issuer(client, &url).await,
-            Err(error) => tracing::warn!(%error, "cannot read the metadata of the issuer"),
-        }
+    /// Returns the client with which the set is fetched, or the reason why there is none.
+    pub(crate) fn client(&self) -> Result<&Client, String> {
+        self.0.client.as_ref().map_err(ToString::to_string)
     }
 
     /// Keeps the set up to date; never returns. Fetches every second until there is a first set, then before
@@ -201,7 +196,7 @@ impl Jwks {
 
     /// Fetches the set once, caches it, and returns its freshness lifetime. If the fetch fails, a cached set
     /// stays.
-    async fn fetch(&self) -> Result<Duration, String> {
+    pub async fn fetch(&self) -> Result<Duration, String> {
         let _lock = self.0.fetching.lock().await;
         let cached = self.0.cached.load_full();
         match self.download(cached.as_ref().as_ref().ok()).await {
@@ -228,8 +223,7 @@ impl Jwks {
     /// the cached one after 304, with its freshness lifetime.
     async fn download(&self, cached: Option<&CachedSet>) -> Result<(CachedSet, Duration), String> {
         let url = &self.0.url;
-        let client = self.0.client.as_ref().map_err(ToString::to_string)?;
-        let mut request = client.get(url);
+        let mut request = self.client()?.get(url);
         if let Some(etag) = cached.and_then(|cached| cached.etag.as_ref()) {
             request = request.header(IF_NONE_MATCH, etag);
         }

@@ -34,6 +34,15 @@ pub fn now() -> Timestamp {
     Timestamp(i64::try_from(since_epoch.as_micros()).unwrap_or(i64::MAX))
 }
 
+/// Returns the microseconds by which the clock of this machine is ahead of another one, negative if it is
+/// behind: the smallest difference that explains that the other one showed `other` at a time between `before`
+/// and `after`.
+pub fn ahead_of(other: Timestamp, before: Timestamp, after: Timestamp) -> i64 {
+    let ahead = before.0.saturating_sub(other.0).max(0);
+    let behind = other.0.saturating_sub(after.0).max(0);
+    ahead.saturating_sub(behind)
+}
+
 /// The clock by which a request or command is judged: that of this machine or, while that is known to differ
 /// too much from the clock of the database, the latter as far as it was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,9 +16,9 @@ sql! {
 }
 
 /// The largest difference at which the process uses its clock.
-const MAX_DIFFERENCE: Duration = Duration::from_secs(30);
+pub const MAX_DIFFERENCE: Duration = Duration::from_secs(30);
 /// The largest difference that is not logged.
-const MAX_UNREPORTED_DIFFERENCE: Duration = Duration::from_secs(2);
+pub const MAX_UNREPORTED_DIFFERENCE: Duration = Duration::from_secs(2);
 /// The time between two measurements.
 const INTERVAL: Duration = Duration::from_secs(10);
 /// The time after which a difference above [`MAX_DIFFERENCE`] is measured again.
@@ -223,17 +223,13 @@ impl ClockCheck {
     /// Returns the microseconds by which the clock of this machine is ahead of that of the database, negative
     /// if it is behind: the smallest difference that explains the measurement, because the database may have
     /// read its clock at any time between the query and the answer.
-    async fn ahead_by(&self) -> Result<i64, Error> {
+    pub async fn ahead_by(&self) -> Result<i64, Error> {
         let Some(sql) = self.db.engine().choose(None, Some(TIME_POSTGRES)) else {
             return Ok(0);
         };
         let before = clock::now();
         let (database,) = fetch_one!(self.db.reader(), (Timestamp,), sql)?;
-        let after = clock::now();
-        let micros = database.micros();
-        let ahead = before.micros().saturating_sub(micros).max(0);
-        let behind = micros.saturating_sub(after.micros()).max(0);
-        Ok(ahead.saturating_sub(behind))
+        Ok(clock::ahead_of(database, before, clock::now()))
     }
 
     /// Stores the result of a measurement, and logs it if it is new.

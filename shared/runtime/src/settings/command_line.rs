@@ -58,7 +58,10 @@ pub fn parse<T: CommandFactory + FromArgMatches + 'static>(
         Some(CommonCommand::Healthcheck { ready }) => {
             let network = parse_values::<NetworkSettings>(&matches);
             let network = network.map_err(|refusal| refusal.report())?;
-            healthcheck::run(network.listen, ready).map_err(io::Error::other)
+            let asked = network
+                .own_address()
+                .and_then(|address| healthcheck::run(address, ready));
+            asked.map_err(io::Error::other)
         }
         Some(CommonCommand::Completions { shell }) => manual::print_completions(shell, &command),
         Some(CommonCommand::Manpage) => manual::print_man_page(&command),

@@ -8,7 +8,7 @@ use foundation::duration::parse_duration;
 use foundation::settings::InvalidSetting;
 use foundation::urls::{Urls, origin_of, parse_origin};
 use ipnet::IpNet;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 use url::Url;
 use web::Policy;
@@ -108,6 +108,24 @@ impl NetworkSettings {
     pub fn is_production(&self) -> bool {
         let is_https = |url: &Option<Url>| url.as_ref().is_some_and(|url| url.scheme() == "https");
         !self.listen.ip().is_loopback() || is_https(&self.base_url) || is_https(&self.issuer)
+    }
+
+    /// Returns the address at which this machine reaches the server. Fails if LISTEN does not name the port.
+    pub fn own_address(&self) -> Result<SocketAddr, String> {
+        let mut address = self.listen;
+        if address.port() == 0 {
+            return Err(
+                "LISTEN has port 0, so the port of the server is unknown: give its address by --listen"
+                    .to_owned(),
+            );
+        }
+        if address.ip().is_unspecified() {
+            address.set_ip(match address {
+                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+                SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+            });
+        }
+        Ok(address)
     }
 
     /// Returns the limits on connections and on what their clients may hold. `proxies` are those that are

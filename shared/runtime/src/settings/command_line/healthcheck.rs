@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -13,10 +13,9 @@ const TIME_LIMIT: Duration = Duration::from_millis(1500);
 /// The number of bytes of the response that are read.
 const MAX_RESPONSE: u64 = 64 * 1024;
 
-/// Asks the server that listens on `listen` whether it is live or, with `ready`, ready. Fails with a message
-/// unless it answers 200 within the time limit.
-pub(super) fn run(listen: SocketAddr, ready: bool) -> Result<(), String> {
-    let address = own_address(listen)?;
+/// Asks the server at `address` whether it is live or, with `ready`, ready. Fails with a message unless it
+/// answers 200 within the time limit.
+pub(super) fn run(address: SocketAddr, ready: bool) -> Result<(), String> {
     let path = if ready { "/readyz" } else { "/livez" };
     let url = format!("http://{address}{path}");
     let runtime = Builder::new_current_thread().enable_all().build();
@@ -27,24 +26,6 @@ pub(super) fn run(listen: SocketAddr, ready: bool) -> Result<(), String> {
         Ok(Err(error)) => Err(format!("{url}: {error}: is the server running at this LISTEN?")),
         Err(_) => Err(format!("{url} does not answer within {TIME_LIMIT:?}")),
     }
-}
-
-/// Returns the address at which this machine reaches the server. Fails if the setting does not name the port.
-fn own_address(listen: SocketAddr) -> Result<SocketAddr, String> {
-    if listen.port() == 0 {
-        return Err(
-            "LISTEN has port 0, so the port of the server is unknown: give its address by --listen"
-                .to_owned(),
-        );
-    }
-    let mut address = listen;
-    if listen.ip().is_unspecified() {
-        address.set_ip(match listen {
-            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        });
-    }
-    Ok(address)
 }
 
 /// Requests `path` and returns the response with its head. Not by reqwest, whose clients read the certificate
