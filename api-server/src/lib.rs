@@ -7,6 +7,7 @@
 
 mod api;
 mod app;
+pub mod doctor;
 mod error;
 mod extract;
 mod http;

@@ -1,8 +1,9 @@
 //! The program that runs the resource API alone. `latchkey` runs it together with the issuer.
 
 use api_server::Api;
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use foundation::settings::InvalidSetting;
+use runtime::doctor::{self, Login};
 use runtime::settings::{self, CommonSettings, SettingsSource};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
@@ -17,6 +18,15 @@ struct Args {
     common: CommonSettings,
     #[command(flatten)]
     api: api_server::settings::ApiSettings,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// The commands. A program without a command serves.
+#[derive(Subcommand)]
+enum Command {
+    /// Check this installation, and say for each finding what to do.
+    Doctor(doctor::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +44,13 @@ fn check(args: &Args) -> Result<(), InvalidSetting> {
 }
 
 async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
+    if let Some(Command::Doctor(arguments)) = &args.command {
+        let (common, api, checked) = (&args.common, &args.api, check(&args));
+        let examined = doctor::run(arguments, common, Login::Api, checked, async |report, _| {
+            Box::pin(api_server::doctor::examine(report, common, api, false)).await;
+        });
+        return Box::pin(examined).await;
+    }
     check(&args)?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
     let api = Api::open(&runtime, &args.api, None);

@@ -2,6 +2,7 @@
 
 mod app;
 pub mod cli;
+pub mod doctor;
 mod housekeeping;
 mod http;
 pub mod pages;

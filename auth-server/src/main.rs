@@ -1,9 +1,10 @@
 //! The issuer as a separate program.
 
 use auth_server::{Issuer, cli, settings};
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use foundation::settings::InvalidSetting;
 use issuer::keys::MasterKeys;
+use runtime::doctor::{self, Login};
 use runtime::settings::{CommonSettings, SettingsSource};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
@@ -19,7 +20,16 @@ struct Args {
     #[command(flatten)]
     issuer: settings::IssuerSettings,
     #[command(subcommand)]
-    command: Option<cli::Command>,
+    command: Option<Command>,
+}
+
+/// The commands. A program without a command serves.
+#[derive(Subcommand)]
+enum Command {
+    #[command(flatten)]
+    Administration(Box<cli::Command>),
+    /// Check this installation, and say for each finding what to do.
+    Doctor(doctor::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -45,13 +55,17 @@ fn master_keys(args: &Args) -> Result<MasterKeys, InvalidSetting> {
 }
 
 async fn run(mut args: Args, source: SettingsSource) -> Result<(), Error> {
-    if let Some(command) = args.command.take() {
-        args.issuer.check(&args.common)?;
-        let keys = cli::SealingKeys {
-            master: master_keys(&args),
-            account: args.common.account_key.required(),
-        };
-        return cli::run(command, &args.common, &args.issuer, keys).await;
+    match args.command.take() {
+        Some(Command::Administration(command)) => {
+            args.issuer.check(&args.common)?;
+            let keys = cli::SealingKeys {
+                master: master_keys(&args),
+                account: args.common.account_key.required(),
+            };
+            return cli::run(*command, &args.common, &args.issuer, keys).await;
+        }
+        Some(Command::Doctor(arguments)) => return examine(&arguments, &args).await,
+        None => {}
     }
     let master_keys = checked(&args)?;
     let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
@@ -60,4 +74,21 @@ async fn run(mut args: Args, source: SettingsSource) -> Result<(), Error> {
     let (policy, cors) = (Arc::clone(&runtime.policy), runtime.cors.clone());
     let csrf = csrf_route(policy, cors, runtime.rate_limiter.clone());
     runtime.serve(issuer.routes().merge(csrf), health, source).await
+}
+
+/// Runs the command `doctor`.
+async fn examine(arguments: &doctor::Arguments, args: &Args) -> Result<(), Error> {
+    let (common, issuer) = (&args.common, &args.issuer);
+    let checked = checked(args).map(drop);
+    let examined = doctor::run(arguments, common, Login::Issuer, checked, async |report, db| {
+        Box::pin(auth_server::doctor::examine(
+            report,
+            db,
+            common,
+            issuer,
+            master_keys(args),
+        ))
+        .await;
+    });
+    Box::pin(examined).await
 }

@@ -7,6 +7,7 @@ mod clocks;
 mod compose;
 mod database_failures;
 mod debian_package;
+mod doctor;
 mod documentation;
 mod healthcheck;
 mod image;

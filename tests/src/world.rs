@@ -362,6 +362,16 @@ impl World {
         self.deployment.processes[0].config.run(args, stdin)
     }
 
+    /// Runs a command of the issuer with the settings of this world, except for these flags.
+    pub fn run_issuer_with(&self, flags: &[(&str, &str)], args: &[&str]) -> Output {
+        run_with(self.deployment.processes.first(), flags, args)
+    }
+
+    /// Runs a command of the API with the settings of this world, except for these flags.
+    pub fn run_api_with(&self, flags: &[(&str, &str)], args: &[&str]) -> Output {
+        run_with(self.deployment.processes.last(), flags, args)
+    }
+
     /// Runs a Bash script with `set -e` in the directory of this world, with the programs on the PATH and the
     /// settings of this world as environment variables.
     pub fn bash(&self, script: &str) -> Output {
@@ -437,6 +447,15 @@ impl World {
     pub fn unregister_secret(&self, text: &str) {
         self.anyone.canaries().remove(text);
     }
+}
+
+/// Runs a command with the settings of this process, except for these flags.
+fn run_with(process: Option<&Process>, flags: &[(&str, &str)], args: &[&str]) -> Output {
+    let mut config = process.unwrap().config.clone();
+    for (name, value) in flags {
+        config.replace_flag(name, Some(*value));
+    }
+    config.run(args, "")
 }
 
 fn at_each(caller: &Caller, ports: Vec<u16>) -> Vec<Caller> {

@@ -9,6 +9,7 @@ use auth_server::{Issuer, cli};
 use clap::{Parser, Subcommand};
 use first_start::{ACCOUNT_KEY, InitialPassword, MASTER_KEY, find_key, load_key, load_or_generate_key};
 use foundation::settings::{InvalidSetting, create_data_dir};
+use runtime::doctor::{self, Login};
 use runtime::settings::{self, CommonSettings, SettingsSource};
 use runtime::startup::{self, Error, Runtime};
 use std::process::ExitCode;
@@ -36,6 +37,8 @@ enum Command {
     Backup(backup::Arguments),
     /// Put the backup FILE in the place of the embedded database. Ends all sessions and tokens.
     Restore(backup::Arguments),
+    /// Check this installation, and say for each finding what to do.
+    Doctor(doctor::Arguments),
 }
 
 /// Runs the program with the arguments of this process. Returns its exit code.
@@ -57,9 +60,12 @@ fn check(args: &Args) -> Result<(), InvalidSetting> {
 }
 
 async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
+    let checked = check(&args);
     match args.command {
+        None => checked.clone()?,
+        // It reports an invalid setting as a finding.
+        Some(Command::Doctor(_)) => {}
         Some(_) => args.issuer.check(&args.common)?,
-        None => check(&args)?,
     }
     let data_dir = &args.common.data_dir;
     let configured_master_key = args.issuer.master_key.read();
@@ -71,11 +77,19 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
                 .and_then(|key| args.issuer.master_key.with_previous(key)),
             account: configured_account_key.and_then(|key| load_key(key, ACCOUNT_KEY, data_dir)),
         };
-        let (common, issuer) = (&args.common, &args.issuer);
+        let (common, issuer, api) = (&args.common, &args.issuer, &args.api);
         return match command {
             Command::Administration(command) => cli::run(*command, common, issuer, keys).await,
             Command::Backup(arguments) => backup::back_up(&arguments, common, issuer).await,
             Command::Restore(arguments) => backup::restore(&arguments, common, issuer, keys).await,
+            Command::Doctor(arguments) => {
+                let examined = doctor::run(&arguments, common, Login::Issuer, checked, async |report, db| {
+                    let keys = keys.master;
+                    Box::pin(auth_server::doctor::examine(report, db, common, issuer, keys)).await;
+                    Box::pin(api_server::doctor::examine(report, common, api, true)).await;
+                });
+                Box::pin(examined).await
+            }
         };
     }
     let account_key = || {

@@ -10,7 +10,7 @@ pub use guard::{ForeignUrl, Guard};
 pub use guarded_client::{Document, FetchError, GuardedClient};
 
 use reqwest::header::{CACHE_CONTROL, HeaderMap};
-use reqwest::{Client, Response, redirect};
+use reqwest::{Client, ClientBuilder, Response, redirect};
 use std::net::IpAddr;
 use std::time::Duration;
 use url::{Host, Url};
@@ -19,12 +19,17 @@ use url::{Host, Url};
 /// are not followed. The client uses the proxy that the environment variables name, unless `url` is a
 /// loopback URL. Fails if TLS cannot be set up.
 pub fn build(url: &Url, timeout: Duration) -> Result<Client, reqwest::Error> {
+    builder(url, timeout).build()
+}
+
+/// Returns the builder of [`build`], for a client with further options.
+pub fn builder(url: &Url, timeout: Duration) -> ClientBuilder {
     let builder = Client::builder()
         .timeout(timeout)
         .redirect(redirect::Policy::none());
     match is_loopback(url) {
-        true => builder.no_proxy().build(),
-        false => builder.build(),
+        true => builder.no_proxy(),
+        false => builder,
     }
 }
 

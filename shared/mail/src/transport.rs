@@ -1,6 +1,7 @@
 //! The destinations of mails: an SMTP server (RFC 5321) or a directory.
 
 use foundation::private_files::{self, Existing};
+use foundation::random;
 use lettre::transport::smtp;
 use lettre::{AsyncSmtpTransport, AsyncTransport as _, Message, Tokio1Executor};
 use std::io;
@@ -30,7 +31,7 @@ pub struct SmtpUrl(Url);
 /// The reason why a mail was not sent. Contains no text from the server, which may repeat the recipient's
 /// address.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SendError {
+pub enum SendError {
     /// The server rejected the mail, temporarily or permanently.
     #[error("the SMTP server responded with code {0}")]
     Rejected(String),
@@ -58,6 +59,22 @@ impl Transport {
         let directory = data_dir.join("outbox");
         private_files::create_dir(&directory)?;
         Ok(Self::Directory(directory))
+    }
+
+    /// Connects to the server, with the TLS and the login of its URL, and sends no mail. Writes a file into
+    /// the directory and deletes it.
+    pub async fn check(&self) -> Result<(), SendError> {
+        match self {
+            Self::Smtp(server) => match server.test_connection().await? {
+                true => Ok(()),
+                false => Err(SendError::Connection("the server ended the connection")),
+            },
+            Self::Directory(directory) => {
+                let path = directory.join(random::id());
+                private_files::write(&path, &[], Existing::Replaced)?;
+                Ok(std::fs::remove_file(path)?)
+            }
+        }
     }
 
     /// Sends a message. In a directory, the message becomes the file `name` with the extension `eml`, which

@@ -1,5 +1,7 @@
-//! The runtime of every program: settings, start-up, the accept loop, logging and metrics.
+//! The runtime of every program: settings, start-up, the accept loop, logging and metrics, and the command
+//! `doctor`.
 
+pub mod doctor;
 mod head_timer;
 mod lingering_close;
 pub mod metrics;

@@ -17,6 +17,7 @@ mod place;
 mod pool;
 mod postgres_statement;
 mod pruning;
+mod server;
 mod sqlite_statement;
 mod statements;
 mod transaction;
@@ -35,6 +36,7 @@ pub use place::Place;
 pub use pool::{Pool, use_connections_of_thread};
 pub use postgres_statement::PostgresQuery;
 pub use pruning::{STATEMENTS as LEASE_STATEMENTS, change_in_batches};
+pub use server::{STATEMENTS as SERVER_STATEMENTS, Server};
 pub use sqlite_statement::SqliteQuery;
 #[doc(hidden)]
 pub use sqlx;

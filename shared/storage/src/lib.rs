@@ -22,6 +22,7 @@ pub fn statements() -> Vec<(String, String)> {
         db::ID_STATEMENTS,
         db::LEASE_STATEMENTS,
         db::MIGRATION_STATEMENTS,
+        db::SERVER_STATEMENTS,
     ])
     .collect()
 }

@@ -1,6 +1,10 @@
 //! The client of the Redis server that replicas share. Redis holds only state that may be lost. Every command
 //! fails with [`Unavailable`] if Redis does not respond in time.
 
+mod info;
+
+pub use info::Evicts;
+
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use ::redis::io::tcp::TcpSettings;
 use ::redis::{
@@ -83,13 +87,6 @@ pub struct RedisUrl(Client);
 #[derive(Debug, thiserror::Error)]
 #[error("Redis: {0}")]
 pub struct Unavailable(String);
-
-/// The reason why Redis may lose keys that matter.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "this Redis evicts keys when its memory is full (maxmemory-policy {0}): set maxmemory-policy to noeviction"
-)]
-pub struct Evicts(String);
 
 /// A connection to Redis that reconnects automatically. Clones share it.
 #[derive(Clone, Debug)]
@@ -218,19 +215,6 @@ impl Redis {
     /// as a virtual machine that was set back.
     pub fn failures(&self) -> u64 {
         self.0.failures.load(Ordering::Relaxed)
-    }
-
-    /// Reads `maxmemory-policy`. Returns [`Evicts`] if Redis evicts keys when its memory is full, because a
-    /// flood of keys could then lift a lockout.
-    pub async fn eviction(&self) -> Result<Option<Evicts>, Unavailable> {
-        let mut info = ::redis::cmd("INFO");
-        info.arg("memory");
-        let text: String = self.query(&info).await?;
-        let policy = text
-            .lines()
-            .find_map(|line| line.strip_prefix("maxmemory_policy:"));
-        let policy = policy.map_or("unknown", str::trim);
-        Ok((policy != "noeviction").then(|| Evicts(policy.to_owned())))
     }
 
     /// Runs a command within [`COMMAND_TIMEOUT`].

@@ -114,7 +114,7 @@ fn each_service_sets_settings_of_its_program() {
         assert_eq!(used, given.collect::<BTreeSet<_>>(), "{name}");
         assert_eq!(service["build"]["target"], program, "{name}");
         let grace = service["stop_grace_period"].as_str().unwrap();
-        let grace: u32 = grace.trim_end_matches('s').parse().unwrap();
+        let grace: u64 = grace.trim_end_matches('s').parse().unwrap();
         assert!(grace >= drain_seconds() + 5, "{name}: {grace}");
         if name != "migrate" {
             let check = [

@@ -6,9 +6,10 @@ use std::process::Output;
 use tests::{SharedWorld, World, on_every_shape};
 
 /// The words of the commands that every program has.
-const COMMON_COMMANDS: [&str; 5] = [
+const COMMON_COMMANDS: [&str; 6] = [
     "config check",
     "config show",
+    "doctor",
     "healthcheck",
     "completions",
     "manpage",

@@ -28,7 +28,7 @@ pub(super) fn lives(keys: &[Key], published: &[Key], lifetime: Duration, now: Ti
 /// Returns the staged key, and the time at which it becomes the active one if no administrator changes the
 /// keys: at the end of the lifetime of the active key, if there is one, but not before it may sign. `None` if
 /// no key is staged.
-pub(super) fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, Timestamp)> {
+pub fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, Timestamp)> {
     let staged = in_state(published, State::Staged)?;
     let active = in_state(published, State::Active).and_then(|active| active.activated_at);
     let end = active.map(|activated_at| activated_at.after(lifetime));

@@ -145,6 +145,11 @@ impl Key {
         Ok(plain)
     }
 
+    /// Fails as [`Key::unseal`] does.
+    pub fn check_seal(&self, master_keys: &MasterKeys) -> Result<(), super::Error> {
+        self.unseal(master_keys).map(drop)
+    }
+
     /// Seals the private key under the master key. Returns `None` if it is already. Fails as [`Key::unseal`]
     /// does.
     pub(super) fn reseal(&self, master_keys: &MasterKeys) -> Result<Option<Vec<u8>>, super::Error> {

@@ -1,0 +1,80 @@
+//! The command `doctor` of every program: it checks an installation, and says for each finding what to do.
+//! Here are the checks that the programs share; each program adds its own to the [`Report`].
+
+mod front_door;
+mod installation;
+mod report;
+
+pub use installation::Login;
+pub use report::Report;
+
+use crate::settings::CommonSettings;
+use crate::startup::Error;
+use clap::Args;
+use foundation::duration::parse_duration;
+use foundation::settings::InvalidSetting;
+use foundation::urls::parse_origin;
+use front_door::FrontDoor;
+use std::path::PathBuf;
+use std::time::Duration;
+use storage::db::Db;
+use url::Url;
+
+/// The arguments of `doctor`.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// Test the installation at this URL as its clients reach it, through its proxy, and nothing else. That
+    /// works from any machine.
+    #[arg(long, value_name = "URL", value_parser = parse_origin)]
+    public: Option<Url>,
+    /// With --public: also test whether a connection survives this time between two requests.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "public")]
+    idle: Option<Duration>,
+    /// With --public: also test a long redirect, to the --redirect-uri of this app.
+    #[arg(long, value_name = "ID", requires = "public", requires = "redirect_uri")]
+    client: Option<String>,
+    /// A registered redirect URI of the app.
+    #[arg(long, value_name = "URI", requires = "client")]
+    redirect_uri: Option<String>,
+    /// Check the age of the newest file in this directory of backups.
+    #[arg(long, value_name = "DIR", conflicts_with = "public")]
+    backups: Option<PathBuf>,
+    /// The age from which on the newest backup is too old.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "26h")]
+    backup_age: Duration,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Checks the installation, or with `--public` its front door, and prints the findings. `checked` is the result
+/// of the check of the settings, and `further` are the checks of the program, which get the database if its
+/// schema is up to date. Fails if a finding is an error.
+pub async fn run(
+    arguments: &Arguments,
+    common: &CommonSettings,
+    login: Login,
+    checked: Result<(), InvalidSetting>,
+    further: impl AsyncFnOnce(&mut Report, Option<&Db>),
+) -> Result<(), Error> {
+    let mut report = Report::default();
+    if let Some(url) = &arguments.public {
+        Box::pin(FrontDoor::examine(&mut report, url, arguments)).await;
+    } else {
+        match checked {
+            Ok(()) => report.ok("settings", "the server starts with them"),
+            Err(invalid) => report.fail(
+                "settings",
+                invalid.to_string(),
+                "change the setting: `config show` tells its origin",
+            ),
+        }
+        let db = Box::pin(installation::examine(&mut report, arguments, common, login)).await;
+        further(&mut report, db.as_ref()).await;
+        if let Some(db) = db {
+            db.close().await;
+        }
+    }
+    report.print(arguments.json)?;
+    report.result()
+}

@@ -1,0 +1,124 @@
+//! The findings of `doctor`.
+
+use crate::startup::Error;
+use serde_json::{Value, json};
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// The findings, one for each check.
+#[derive(Debug, Default)]
+pub struct Report(Vec<Finding>);
+
+/// The result of a check.
+#[derive(Debug)]
+struct Finding {
+    check: &'static str,
+    state: State,
+    detail: String,
+    remedy: Option<String>,
+}
+
+/// The state of what was checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ok,
+    /// Not checked, for the reason in the detail.
+    Skipped,
+    /// It works, and may fail later.
+    Warning,
+    Error,
+}
+
+impl Report {
+    /// Adds a check that found nothing.
+    pub fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
+        self.add(check, State::Ok, detail.into(), None);
+    }
+
+    /// Adds a check that was not made, with the reason.
+    pub fn skip(&mut self, check: &'static str, reason: impl Into<String>) {
+        self.add(check, State::Skipped, reason.into(), None);
+    }
+
+    /// Adds a finding that has no effect yet, or not on every client.
+    pub fn warn(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
+        self.add(check, State::Warning, detail.into(), Some(remedy.into()));
+    }
+
+    /// Adds a finding that is an error.
+    pub fn fail(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
+        self.add(check, State::Error, detail.into(), Some(remedy.into()));
+    }
+
+    fn add(&mut self, check: &'static str, state: State, detail: String, remedy: Option<String>) {
+        self.0.push(Finding {
+            check,
+            state,
+            detail: detail.replace('\n', " "),
+            remedy,
+        });
+    }
+
+    /// Prints the findings: as one line of JSON if `json` is set, on a terminal as a table, and otherwise one
+    /// on each line.
+    pub(super) fn print(&self, json: bool) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if json {
+            let findings: Value = self.0.iter().map(Finding::to_json).collect();
+            return writeln!(out, "{findings}");
+        }
+        let is_table = out.is_terminal();
+        for finding in &self.0 {
+            match is_table {
+                true => writeln!(out, "{}", finding.to_row())?,
+                false => writeln!(out, "{}", finding.to_line())?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if a finding is an error.
+    pub(super) fn result(&self) -> Result<(), Error> {
+        let errors = self.0.iter().filter(|finding| finding.state == State::Error);
+        let errors: Vec<&str> = errors.map(|finding| finding.check).collect();
+        match errors.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Other(format!("checks that failed: {}", errors.join(", ")))),
+        }
+    }
+}
+
+impl Finding {
+    fn to_json(&self) -> Value {
+        json!({
+            "check": self.check,
+            "state": self.state.as_str(),
+            "detail": self.detail,
+            "remedy": self.remedy,
+        })
+    }
+
+    fn to_row(&self) -> String {
+        let (state, check, detail) = (self.state.as_str(), self.check, &self.detail);
+        let remedy = self.remedy.as_ref();
+        let remedy = remedy.map(|remedy| format!("\n{:27}→ {remedy}", ""));
+        format!("{state:<7}  {check:<16}  {detail}{}", remedy.unwrap_or_default())
+    }
+
+    fn to_line(&self) -> String {
+        let (state, check, detail) = (self.state.as_str(), self.check, &self.detail);
+        let remedy = self.remedy.as_ref();
+        let remedy = remedy.map(|remedy| format!("  to do: {remedy}"));
+        format!("{state}  {check}  {detail}{}", remedy.unwrap_or_default())
+    }
+}
+
+impl State {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Skipped => "skipped",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The command `doctor` of every program: a healthy installation has no finding, and each finding names its
+//! cause.
+
+mod front_door;
+
+use serde_json::Value;
+use std::fs::File;
+use std::process::Output;
+use std::time::{Duration, UNIX_EPOCH};
+use storage::execute;
+use tests::{Shape, SharedWorld, World, on_every_shape, on_many_processes, on_one_shape, on_shapes};
+
+/// A password that no output repeats.
+const PASSWORD: &str = "hunter2-of-doctor";
+
+/// A finding: the check, its state, the detail, and what to do.
+type Finding = [String; 4];
+
+/// Returns the findings that a command printed as JSON.
+#[track_caller]
+fn findings(output: &Output) -> Vec<Finding> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(!text.contains(PASSWORD), "{text}");
+    let printed: Vec<Value> =
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    let findings = printed.iter().map(|finding| {
+        let member = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
+        ["check", "state", "detail", "remedy"].map(member)
+    });
+    let findings: Vec<Finding> = findings.collect();
+    for [check, state, detail, remedy] in &findings {
+        let is_problem = ["warning", "error"].contains(&state.as_str());
+        assert_eq!(is_problem, !remedy.is_empty(), "{check}: {detail}");
+    }
+    let failed = findings.iter().any(|[_, state, ..]| state == "error");
+    assert_eq!(output.status.code(), Some(i32::from(failed)), "{findings:#?}");
+    findings
+}
+
+/// Expects that a check has this state, and a detail that contains this.
+#[track_caller]
+fn expect(output: &Output, check: &str, state: &str, detail: &str) {
+    let findings = findings(output);
+    let found = findings.iter().find(|[name, ..]| name == check);
+    let [_, found_state, found_detail, _] = found.unwrap_or_else(|| panic!("no {check}: {findings:#?}"));
+    assert!(
+        found_state == state && found_detail.contains(detail),
+        "{check}: expected {state}, {detail:?}: {findings:#?}"
+    );
+}
+
+/// Expects that no check found anything, and returns their names. The disk is that of the machine.
+#[track_caller]
+fn expect_healthy(output: &Output) -> Vec<String> {
+    let findings = findings(output);
+    for [check, state, ..] in &findings {
+        let is_healthy = ["ok", "skipped"].contains(&state.as_str()) || check == "disk";
+        assert!(is_healthy, "{check} is {state}: {findings:#?}");
+    }
+    findings.into_iter().map(|[check, ..]| check).collect()
+}
+
+/// The listen address of a process, which commands do not know in a deployment of tests.
+fn listen(ports: &[u16]) -> String {
+    format!("127.0.0.1:{}", ports[0])
+}
+
+async fn a_healthy_installation_has_no_finding(world: SharedWorld) {
+    let (issuer, api) = (listen(&world.issuer_ports()), listen(&world.api_ports()));
+    let of_issuer = world.run(&["doctor", "--json", "--listen", &issuer], "");
+    let of_api = world.run_api_with(&[], &["doctor", "--json", "--listen", &api]);
+    let (of_issuer, of_api) = (expect_healthy(&of_issuer), expect_healthy(&of_api));
+    for check in ["settings", "disk", "backups", "redis", "database", "clock"] {
+        let has = |checks: &[String]| checks.iter().any(|name| name == check);
+        assert!(has(&of_issuer) && has(&of_api), "{check}");
+    }
+    for check in ["migrations", "signing-keys", "master-key", "mail"] {
+        assert!(of_issuer.iter().any(|name| name == check), "{check}");
+    }
+    assert!(of_api.iter().any(|name| name == "jwks"), "{of_api:?}");
+    if world.shape == Shape::Split {
+        for check in ["redis-eviction", "redis-clock", "rights"] {
+            assert!(of_issuer.iter().any(|name| name == check), "{check}");
+        }
+        assert!(of_api.iter().any(|name| name == "issuer"), "{of_api:?}");
+    }
+    let printed = world.run(&["doctor", "--listen", &issuer], "");
+    let text = String::from_utf8(printed.stdout).unwrap();
+    assert!(
+        text.starts_with("ok  settings  the server starts with them\n"),
+        "{text}"
+    );
+    world.expect_no_secrets_in(&text, "the report");
+}
+
+async fn each_finding_names_its_cause(world: World) {
+    let address = listen(&world.issuer_ports());
+    let doctor = ["doctor", "--json", "--listen", &address];
+    let smtp_url = format!("smtp://user:{PASSWORD}@127.0.0.1:1");
+    let output = world.run_issuer_with(&[("--smtp-url", smtp_url.as_str())], &doctor);
+    expect(&output, "mail", "error", "cannot connect");
+    let redis_url = format!("redis://:{PASSWORD}@127.0.0.1:1");
+    let output = world.run_issuer_with(&[("--redis-url", redis_url.as_str())], &doctor);
+    expect(&output, "redis", "error", "Redis");
+    let is_production = world.run_issuer_with(&[("--issuer", "https://id.example.org")], &doctor);
+    expect(&is_production, "settings", "error", "BASE_URL");
+    expect(&is_production, "mail", "warning", "outbox");
+    let other_key = world.data_dir().with_file_name("other.key");
+    std::fs::write(&other_key, "A".repeat(43)).unwrap();
+    let other_key = other_key.display().to_string();
+    let output = world.run_issuer_with(&[("--master-key-file", other_key.as_str())], &doctor);
+    expect(&output, "master-key", "error", "is sealed under another key");
+    let unreachable = "http://127.0.0.1:1/.well-known/jwks.json";
+    let elsewhere = ["doctor", "--json", "--listen", "127.0.0.1:1"];
+    let output = world.run_api_with(&[("--jwks-url", unreachable)], &elsewhere);
+    expect(&output, "jwks", "error", "127.0.0.1:1");
+    let db = world.db().await;
+    execute!(db.writer(), "DELETE FROM _sqlx_migrations").unwrap();
+    let output = world.run(&doctor, "");
+    expect(&output, "migrations", "warning", "pending migrations: ");
+    expect(&output, "signing-keys", "skipped", "");
+}
+
+async fn missing_and_late_signing_keys_are_errors(shape: Shape) {
+    let mut world = World::builder(shape).clock().start().await;
+    world.kill();
+    world.advance(Duration::from_secs(3650 * 86_400));
+    let doctor = ["doctor", "--json"];
+    expect(
+        &world.run(&doctor, ""),
+        "signing-keys",
+        "error",
+        "has been due since",
+    );
+    let db = world.db().await;
+    execute!(db.writer(), "DELETE FROM signing_keys").unwrap();
+    expect(
+        &world.run(&doctor, ""),
+        "signing-keys",
+        "error",
+        "no key is active",
+    );
+}
+
+async fn a_clock_that_differs_is_an_error(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    let doctor = ["doctor", "--json"];
+    world.advance_programs(Duration::from_secs(45));
+    expect(
+        &world.run(&doctor, ""),
+        "clock",
+        "error",
+        "by 45.0 s (limit 30 s)",
+    );
+    world.set_programs_back(Duration::from_secs(35));
+    expect(
+        &world.run(&doctor, ""),
+        "clock",
+        "warning",
+        "by 10.0 s (limit 30 s)",
+    );
+}
+
+async fn an_evicting_redis_and_a_login_without_rights_are_errors(world: World) {
+    let doctor = ["doctor", "--json"];
+    let evict = ["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"];
+    world.redis().command(&evict);
+    expect(&world.run(&doctor, ""), "redis-eviction", "error", "allkeys-lru");
+    let owner = world.database_url();
+    let output = world.run_api_with(&[("--database-url", owner.as_str())], &doctor);
+    expect(&output, "rights", "warning", "can read the signing keys");
+    let db = world.db().await;
+    // Roles belong to the server, on which the test may have run before.
+    let _ = execute!(db.writer(), "CREATE ROLE doctor_without_rights LOGIN");
+    let powerless = owner.replace("postgres://postgres@", "postgres://doctor_without_rights@");
+    let flags = [("--database-url", powerless.as_str())];
+    let of_api = world.run_api_with(&flags, &doctor);
+    expect(
+        &of_api,
+        "rights",
+        "error",
+        "lacks the rights of the role latchkey_api",
+    );
+    let of_issuer = world.run_issuer_with(&flags, &doctor);
+    expect(&of_issuer, "migrations", "error", "permission denied");
+}
+
+async fn an_installation_before_its_first_start_is_not_created(world: SharedWorld) {
+    let directory = tempfile::tempdir().unwrap();
+    let data_dir = directory.path().join("data");
+    let arguments = ["doctor", "--json", "--data-dir", data_dir.to_str().unwrap()];
+    let output = world.run_without_settings(&arguments);
+    expect(&output, "database", "warning", "does not exist");
+    expect(&output, "mail", "skipped", "DATA_DIR");
+    assert!(!data_dir.exists());
+}
+
+async fn the_newest_backup_may_be_too_old(world: SharedWorld) {
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = [
+        "doctor",
+        "--json",
+        "--backups",
+        directory.path().to_str().unwrap(),
+    ];
+    expect(&world.run(&arguments, ""), "backups", "error", "has no file");
+    let old = File::create(directory.path().join("old.db")).unwrap();
+    old.set_modified(UNIX_EPOCH).unwrap();
+    expect(&world.run(&arguments, ""), "backups", "error", "(limit 26 hours)");
+    File::create(directory.path().join("new.db")).unwrap();
+    expect(&world.run(&arguments, ""), "backups", "ok", "old");
+}
+
+on_every_shape!(
+    a_healthy_installation_has_no_finding,
+    each_finding_names_its_cause,
+    missing_and_late_signing_keys_are_errors,
+);
+on_many_processes!(
+    a_clock_that_differs_is_an_error,
+    an_evicting_redis_and_a_login_without_rights_are_errors,
+);
+on_one_shape!(the_newest_backup_may_be_too_old);
+on_shapes!(an_installation_before_its_first_start_is_not_created: sqlite Sqlite);

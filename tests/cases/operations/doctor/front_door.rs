@@ -1,0 +1,114 @@
+//! `doctor --public`, which tests an installation as its clients reach it.
+
+use super::{expect, expect_healthy};
+use tests::{CALLBACK, Shape, SharedWorld, World, on_every_shape, on_one_shape};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+async fn the_front_door_of_a_healthy_installation_has_no_finding(world: SharedWorld) {
+    let app = world.app().register();
+    let arguments = ["doctor", "--json", "--public", world.base(), "--idle", "1s"];
+    let app = ["--client", &app.id, "--redirect-uri", CALLBACK];
+    let arguments = [&arguments[..], &app].concat();
+    for output in [world.run(&arguments, ""), world.run_api_with(&[], &arguments)] {
+        expect_healthy(&output);
+        for check in [
+            "connection",
+            "issuer-url",
+            "resource-url",
+            "page-headers",
+            "entity-tags",
+        ] {
+            expect(&output, check, "ok", "");
+        }
+        for check in ["token", "long-request", "long-redirect", "kept-connection"] {
+            expect(&output, check, "ok", "");
+        }
+        expect(&output, "client-address", "skipped", "no public response");
+        expect(&output, "https", "skipped", "plain http");
+    }
+}
+
+/// Starts a proxy that refuses long heads, changes the heads of responses, and closes each connection after a
+/// response. Returns its port.
+async fn start_proxy(target: u16, change: fn(&str) -> String) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(forward(stream, target, change));
+        }
+    });
+    port
+}
+
+async fn forward(mut client: TcpStream, target: u16, change: fn(&str) -> String) -> std::io::Result<()> {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(client.read_u8().await?);
+    }
+    let head = String::from_utf8(head).unwrap();
+    if head.len() > 4096 {
+        let refusal = "HTTP/1.1 414 URI Too Long\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        return client.write_all(refusal.as_bytes()).await;
+    }
+    let lengths = head
+        .lines()
+        .filter_map(|line| line.strip_prefix("content-length: "));
+    let length = lengths.map(|length| length.parse().unwrap()).next().unwrap_or(0);
+    let mut body = vec![0; length];
+    client.read_exact(&mut body).await?;
+    let mut server = TcpStream::connect(("127.0.0.1", target)).await?;
+    let head = head.replacen("\r\n", "\r\nconnection: close\r\n", 1);
+    server.write_all(&[head.as_bytes(), &body].concat()).await?;
+    let mut response = Vec::new();
+    server.read_to_end(&mut response).await?;
+    let end = response
+        .windows(4)
+        .position(|bytes| bytes == b"\r\n\r\n")
+        .unwrap();
+    let head = change(str::from_utf8(&response[..end]).unwrap());
+    client
+        .write_all(&[head.as_bytes(), &response[end..]].concat())
+        .await
+}
+
+/// Weakens entity tags, as nginx does with compression, and removes headers.
+fn weaken(head: &str) -> String {
+    let lines = head.split("\r\n");
+    let kept =
+        lines.filter(|line| !line.starts_with("referrer-policy") && !line.starts_with("cache-control"));
+    let kept: Vec<String> = kept.map(|line| line.replace("etag: \"", "etag: W/\"")).collect();
+    kept.join("\r\n")
+}
+
+async fn a_proxy_that_changes_responses_is_found(world: SharedWorld) {
+    let proxy = start_proxy(world.issuer_ports()[0], weaken).await;
+    let url = format!("http://localhost:{proxy}");
+    let arguments = ["doctor", "--json", "--public", &url, "--idle", "1s"];
+    let output = world.run(&arguments, "");
+    expect(&output, "issuer-url", "error", world.base());
+    expect(&output, "entity-tags", "error", "weak ETag");
+    expect(&output, "page-headers", "error", "referrer-policy");
+    expect(&output, "token", "error", "no-store");
+    expect(&output, "long-request", "error", "414");
+    expect(&output, "kept-connection", "warning", "is closed");
+    let arguments = ["doctor", "--json", "--public", "http://127.0.0.1:1"];
+    expect(&world.run(&arguments, ""), "connection", "error", "127.0.0.1:1");
+}
+
+/// A server that trusts the network of the client takes its word for its address.
+async fn a_client_that_chooses_its_address_is_found(shape: Shape) {
+    for (proxies, state) in [("192.0.2.1", "ok"), ("127.0.0.1", "error")] {
+        let setup = World::builder(shape).flag("--rate-limits", "on");
+        let world = setup.flag("--trusted-proxies", proxies).start().await;
+        let output = world.run(&["doctor", "--json", "--public", world.base()], "");
+        expect(&output, "forged-address", state, "");
+    }
+}
+
+on_every_shape!(the_front_door_of_a_healthy_installation_has_no_finding);
+on_one_shape!(
+    a_proxy_that_changes_responses_is_found,
+    a_client_that_chooses_its_address_is_found,
+);
