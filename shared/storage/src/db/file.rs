@@ -1,41 +1,25 @@
 //! An SQLite database as a file: copied while it is in use, checked, and put in the place of another one.
 
+mod check;
+
 use super::connector::connect_to_file;
-use super::migrations::{self, applied};
 use super::{DatabaseUrl, Db, Engine, Error};
-use crate::sql;
+use check::check;
+pub use check::{CheckedFile, STATEMENTS};
 use foundation::private_files::Existing;
 use foundation::random;
-use serde::Serialize;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, Connection as _, Sqlite};
-use std::collections::BTreeMap;
+use sqlx::{Connection as _, Sqlite};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-sql! {
-    // The statement that counts the rows of each table.
-    COUNTS_SQLITE = "SELECT group_concat(format('SELECT %Q, COUNT(*) FROM \"%w\"', name, name), ' UNION ALL ')
-                     FROM sqlite_schema
-                     WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_sqlx_*'";
-}
-
-/// The pause between attempts to release a draft, whose connections close on threads of their own.
+/// The pause between attempts to release a file whose connections close on threads of their own.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The most such attempts.
 const ATTEMPTS: usize = 100;
-
-/// The content of a database file that passed every check.
-#[derive(Debug, Serialize)]
-pub struct CheckedFile {
-    /// The number of the last migration.
-    pub schema: i64,
-    /// The number of rows of each table.
-    pub rows: BTreeMap<String, i64>,
-}
 
 /// The reason why a database file was not copied or replaced.
 #[derive(Debug, thiserror::Error)]
@@ -162,14 +146,7 @@ impl Restoration {
     /// Checks the copy again and puts it in the place of the database.
     pub async fn finish(self) -> Result<CheckedFile, FileError> {
         let draft = &self.draft.0;
-        let mut attempts = 1;
-        while let Err(error) = release(draft).await {
-            if attempts == ATTEMPTS || !matches!(error, FileError::InUse(_)) {
-                return Err(error);
-            }
-            attempts += 1;
-            tokio::time::sleep(PAUSE).await;
-        }
+        release_closing(draft).await?;
         let checked = check(draft).await?;
         release_target(&self.target, self.existing).await?;
         // SQLite would apply the journal of another database to this one.
@@ -212,39 +189,6 @@ impl Drop for Draft {
     }
 }
 
-/// Checks a database file and counts its rows.
-async fn check(file: &Path) -> Result<CheckedFile, FileError> {
-    let mut connection = connect_to_file(file).await?;
-    let found: Vec<(String,)> = sqlx::query_as("PRAGMA integrity_check")
-        .fetch_all(&mut connection)
-        .await?;
-    if let Some((flaw,)) = found.into_iter().find(|(line,)| line != "ok") {
-        return Err(FileError::Damaged(flaw));
-    }
-    let orphans = sqlx::query::<Sqlite>("PRAGMA foreign_key_check");
-    let orphans = orphans.fetch_all(&mut connection).await?.len();
-    if orphans > 0 {
-        let flaw = format!("{orphans} rows refer to missing ones");
-        return Err(FileError::Damaged(flaw));
-    }
-    let applied = applied(&mut connection).await?;
-    let Some((schema, ..)) = applied.last() else {
-        return Err(FileError::Damaged("it is not one of Latchkey".to_owned()));
-    };
-    if !migrations::SQLITE.version_exists(*schema) {
-        return Err(FileError::NewerSchema(*schema));
-    }
-    let (counts,): (String,) = sqlx::query_as(COUNTS_SQLITE).fetch_one(&mut connection).await?;
-    let rows: Vec<(String, i64)> = sqlx::query_as(AssertSqlSafe(counts))
-        .fetch_all(&mut connection)
-        .await?;
-    connection.close().await?;
-    Ok(CheckedFile {
-        schema: *schema,
-        rows: rows.into_iter().collect(),
-    })
-}
-
 /// Fails unless `target` is missing, or may be replaced and is not in use. A damaged one may be replaced.
 async fn release_target(target: &Path, existing: Existing) -> Result<(), FileError> {
     match (target.try_exists().map_err(failed(target))?, existing) {
@@ -271,6 +215,19 @@ async fn release(file: &Path) -> Result<(), FileError> {
         Ok(_) | Err(Error::Unavailable(_)) => Err(FileError::InUse(file.to_owned())),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Releases a file as [`release`] does. Waits for connections that are closing.
+async fn release_closing(file: &Path) -> Result<(), FileError> {
+    let mut attempts = 1;
+    while let Err(error) = release(file).await {
+        if attempts == ATTEMPTS || !matches!(error, FileError::InUse(_)) {
+            return Err(error);
+        }
+        attempts += 1;
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(())
 }
 
 /// Returns the paths of the files that SQLite keeps beside a database while it is open.

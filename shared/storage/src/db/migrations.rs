@@ -1,14 +1,12 @@
 //! The migrations of the schema, and those that a database lacks.
 
 use super::connector::connect_to_file;
-use super::pool::ACQUIRE_TIMEOUT;
+use super::pool::connect_to_server;
 use super::{DatabaseUrl, Engine, Error};
 use crate::sql;
-use foundation::time_limits;
 use serde::Serialize;
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::{Connection as _, PgConnection, SqliteConnection};
-use tokio::time::timeout;
+use sqlx::{Connection as _, SqliteConnection};
 
 /// The migrations for SQLite.
 pub(super) static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
@@ -70,9 +68,7 @@ impl DatabaseUrl {
                 lacking(&SQLITE, "sqlite", &applied)
             }
             Engine::Postgres(options) => {
-                let connect = PgConnection::connect_with(options);
-                let connected = timeout(time_limits::multiplied(ACQUIRE_TIMEOUT), connect).await;
-                let mut connection = connected.map_err(|_| Error::timed_out())??;
+                let mut connection = connect_to_server(options).await?;
                 lacking(&POSTGRES, "postgres", &applied!(connection, HAS_TABLE_POSTGRES))
             }
         }

@@ -9,6 +9,8 @@ use super::connector::{Connector, EngineConnection};
 use super::lease::Lease;
 use deadpool::managed::{self, PoolError};
 use foundation::time_limits;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection as _, PgConnection};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -30,6 +32,13 @@ thread_local! {
 /// this has the number 0.
 pub fn use_connections_of_thread(number: usize) {
     THREAD.set(number);
+}
+
+/// Opens a connection to PostgreSQL outside of a pool. Fails after [`ACQUIRE_TIMEOUT`].
+pub(super) async fn connect_to_server(options: &PgConnectOptions) -> Result<PgConnection, Error> {
+    let connect = PgConnection::connect_with(options);
+    let connected = timeout(time_limits::multiplied(ACQUIRE_TIMEOUT), connect).await;
+    Ok(connected.map_err(|_| Error::timed_out())??)
 }
 
 /// A pool of connections. Clones share them.
