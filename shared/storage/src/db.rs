@@ -8,6 +8,8 @@
 mod array;
 mod batch;
 mod connector;
+pub mod copy;
+mod copy_mark;
 mod error;
 mod file;
 mod lease;

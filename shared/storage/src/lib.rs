@@ -1,7 +1,8 @@
 //! Storage: the database, Redis, and the services that use them to share state.
 //!
 //! This crate has statements on `housekeeping_leases` and on what the engine itself keeps, such as the applied
-//! migrations: the other tables belong to the domain modules that write them.
+//! migrations: the other tables belong to the domain modules that write them. Only the copy of an installation
+//! reads and writes them all, by the schema and without a name.
 
 pub mod clock_check;
 pub mod db;
@@ -18,6 +19,9 @@ pub mod settings;
 pub fn statements() -> Vec<(String, String)> {
     named_statements([
         clock_check::STATEMENTS,
+        db::copy::STATEMENTS,
+        db::copy::MARK_STATEMENTS,
+        db::copy::TABLE_STATEMENTS,
         db::FILE_STATEMENTS,
         db::ID_STATEMENTS,
         db::LEASE_STATEMENTS,

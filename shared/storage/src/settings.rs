@@ -5,6 +5,7 @@ use crate::rate_limits::Quotas;
 use crate::redis::{Redis, RedisUrl};
 use clap::{Args, ValueEnum};
 use foundation::settings::{InvalidSetting, create_data_dir, read_parsed};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Settings of the database.
@@ -109,7 +110,8 @@ impl DatabaseSettings {
     }
 
     /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads
-    /// use them. If no URL is configured, creates `data_dir` for the SQLite file.
+    /// use them. If no URL is configured, creates `data_dir` for the SQLite file. Fails if the installation was
+    /// copied to another database, or if it is being copied into this one.
     pub async fn open(
         &self,
         data_dir: &Path,
@@ -119,8 +121,13 @@ impl DatabaseSettings {
         if self.database_url.is_none() && self.database_url_file.is_none() {
             create_data_dir(data_dir)?;
         }
+        let invalid = |reason: &dyn Display| InvalidSetting(format!("DATABASE_URL: {reason}"));
         let opened = Db::open(&self.url(data_dir)?, connections, threads).await;
-        opened.map_err(|error| InvalidSetting(format!("DATABASE_URL: {error}")))
+        let db = opened.map_err(|error| invalid(&error))?;
+        match db.obstacle().await.map_err(|error| invalid(&error))? {
+            Some(obstacle) => Err(invalid(&obstacle)),
+            None => Ok(db),
+        }
     }
 }
 

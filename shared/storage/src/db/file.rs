@@ -3,8 +3,10 @@
 mod check;
 
 use super::connector::connect_to_file;
+use super::copy_mark;
 use super::{DatabaseUrl, Db, Engine, Error};
 use check::check;
+pub(super) use check::check_content;
 pub use check::{CheckedFile, STATEMENTS};
 use foundation::private_files::Existing;
 use foundation::random;
@@ -126,7 +128,7 @@ impl DatabaseUrl {
     }
 
     /// Returns the options of the SQLite database.
-    fn sqlite(&self) -> Result<&SqliteConnectOptions, FileError> {
+    pub(super) fn sqlite(&self) -> Result<&SqliteConnectOptions, FileError> {
         match &self.0 {
             Engine::Sqlite(options) => Ok(options),
             Engine::Postgres(_) => Err(FileError::NotEmbedded),
@@ -135,11 +137,13 @@ impl DatabaseUrl {
 }
 
 impl Restoration {
-    /// Opens the copy and applies the migrations that it lacks. The caller closes it before
+    /// Opens the copy and applies the migrations that it lacks. The backup may be one of a database that was
+    /// copied to PostgreSQL: the restored one is in use again. The caller closes it before
     /// [`finish`](Self::finish).
     pub async fn open(&self) -> Result<Db, Error> {
         let db = Db::open(&self.url, 1, 1).await?;
         db.migrate().await?;
+        copy_mark::remove(&db).await?;
         Ok(db)
     }
 
@@ -218,7 +222,7 @@ async fn release(file: &Path) -> Result<(), FileError> {
 }
 
 /// Releases a file as [`release`] does. Waits for connections that are closing.
-async fn release_closing(file: &Path) -> Result<(), FileError> {
+pub(super) async fn release_closing(file: &Path) -> Result<(), FileError> {
     let mut attempts = 1;
     while let Err(error) = release(file).await {
         if attempts == ATTEMPTS || !matches!(error, FileError::InUse(_)) {
