@@ -5,6 +5,7 @@ pub mod cli;
 pub mod doctor;
 mod housekeeping;
 mod http;
+pub mod installation;
 pub mod pages;
 mod paths;
 pub mod restored;

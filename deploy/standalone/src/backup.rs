@@ -46,41 +46,33 @@ impl Arguments {
             false => Existing::Kept,
         }
     }
-
-    /// Prints what a checked file has, and then `notes`.
-    fn print(&self, checked: &CheckedFile, notes: &[(&str, String)]) -> Result<(), Error> {
-        let mut out = io::stdout().lock();
-        if self.json {
-            let notes = notes
-                .iter()
-                .map(|(name, text)| ((*name).to_owned(), Value::from(text.as_str())));
-            let mut report: serde_json::Map<String, Value> = notes.collect();
-            report.insert("schema".to_owned(), checked.schema.into());
-            report.insert("rows".to_owned(), json!(checked.rows));
-            return Ok(writeln!(out, "{}", Value::Object(report))?);
-        }
-        writeln!(out, "schema  {}", checked.schema)?;
-        for table in MAIN_TABLES {
-            let rows = checked.rows.get(table).copied().unwrap_or_default();
-            writeln!(out, "{table}  {rows}")?;
-        }
-        for (name, text) in notes {
-            writeln!(out, "{name}  {text}")?;
-        }
-        Ok(())
-    }
 }
 
-/// Copies the embedded database, beside a running program too, and says which keys belong to the copy.
-pub(crate) async fn back_up(
-    arguments: &Arguments,
-    common: &CommonSettings,
-    issuer: &IssuerSettings,
-) -> Result<(), Error> {
-    common.check()?;
-    let url = common.database.url(&common.data_dir)?;
-    let checked = url.back_up(&arguments.file, arguments.existing()).await;
-    let checked = checked.map_err(failed)?;
+/// Prints what a checked file has, and then `notes`.
+pub(crate) fn print(json: bool, checked: &CheckedFile, notes: &[(&str, String)]) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    if json {
+        let notes = notes
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), Value::from(text.as_str())));
+        let mut report: serde_json::Map<String, Value> = notes.collect();
+        report.insert("schema".to_owned(), checked.schema.into());
+        report.insert("rows".to_owned(), json!(checked.rows));
+        return Ok(writeln!(out, "{}", Value::Object(report))?);
+    }
+    writeln!(out, "schema  {}", checked.schema)?;
+    for table in MAIN_TABLES {
+        let rows = checked.rows.get(table).copied().unwrap_or_default();
+        writeln!(out, "{table}  {rows}")?;
+    }
+    for (name, text) in notes {
+        writeln!(out, "{name}  {text}")?;
+    }
+    Ok(())
+}
+
+/// Returns where the keys are that open the secrets in the database.
+pub(crate) fn key_places(common: &CommonSettings, issuer: &IssuerSettings) -> [(&'static str, String); 2] {
     let (master, account) = (&issuer.master_key, &common.account_key);
     let place = |name: &str, text: &Option<String>, file: &Option<PathBuf>, default: &str| match (text, file)
     {
@@ -100,13 +92,26 @@ pub(crate) async fn back_up(
         &account.account_key_file,
         ACCOUNT_KEY,
     );
+    [("master_key", master), ("account_key", account)]
+}
+
+/// Copies the embedded database, beside a running program too, and says which keys belong to the copy.
+pub(crate) async fn back_up(
+    arguments: &Arguments,
+    common: &CommonSettings,
+    issuer: &IssuerSettings,
+) -> Result<(), Error> {
+    common.check()?;
+    let url = common.database.url(&common.data_dir)?;
+    let checked = url.back_up(&arguments.file, arguments.existing()).await;
+    let checked = checked.map_err(failed)?;
     let note = "the backup has neither key: store both apart from it, because it is useless without them";
-    let notes = [
-        ("master_key", master),
-        ("account_key", account),
-        ("note", note.to_owned()),
-    ];
-    arguments.print(&checked, &notes)
+    let [master, account] = key_places(common, issuer);
+    print(
+        arguments.json,
+        &checked,
+        &[master, account, ("note", note.to_owned())],
+    )
 }
 
 /// Puts a backup in the place of the embedded database, and ends in it whatever may have ended since.
@@ -137,7 +142,7 @@ pub(crate) async fn restore(
     let returned = "passwords, passkeys, two-step sign-in, roles, disabled and deleted accounts and apps, secrets of \
                     apps, consents: as they were at the time of the backup";
     let notes = [("ended", ended.to_owned()), ("returned", returned.to_owned())];
-    arguments.print(&checked, &notes)
+    print(arguments.json, &checked, &notes)
 }
 
 /// Fails if the directory has anything but keys.

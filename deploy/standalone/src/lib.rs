@@ -2,6 +2,7 @@
 
 mod backup;
 mod banner;
+mod copy;
 mod demo;
 mod first_start;
 
@@ -39,6 +40,9 @@ enum Command {
     Restore(backup::Arguments),
     /// Check this installation, and say for each finding what to do.
     Doctor(doctor::Arguments),
+    /// Copy the embedded installation into an empty PostgreSQL database, where it continues. Run it again if it
+    /// was interrupted.
+    Copy(copy::Arguments),
 }
 
 /// Runs the program with the arguments of this process. Returns its exit code.
@@ -90,6 +94,7 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
                 });
                 Box::pin(examined).await
             }
+            Command::Copy(arguments) => copy::copy(&arguments, common, issuer, keys).await,
         };
     }
     let account_key = || {

@@ -39,7 +39,7 @@ mod totp;
 pub mod users;
 
 pub use services::{Identity, SessionLifetimes};
-pub use totp::Enrollment;
+pub use totp::{Enrollment, opens_seeds};
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {

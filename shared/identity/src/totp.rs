@@ -22,6 +22,7 @@ sql! {
     // Only one of several concurrent callers with the same code changes the row, so that a code works once.
     CLAIM_STEP = "UPDATE totp SET last_step = $3
              WHERE user_id = $1 AND sealed_seed = $2 AND confirmed_at IS NOT NULL AND last_step < $3";
+    FIND_ANY = "SELECT user_id, sealed_seed FROM totp ORDER BY user_id LIMIT 1";
     SKIP_STEPS = "UPDATE totp SET last_step = $1 WHERE last_step < $1";
     DELETE = "DELETE FROM totp WHERE user_id = $1 RETURNING confirmed_at IS NOT NULL AS confirmed";
 }
@@ -126,6 +127,12 @@ pub(crate) async fn claim_step(db: &Db, user_id: i64, sealed: &SealedSeed, step:
 pub(crate) async fn delete(tx: &mut Tx, user_id: i64) -> Result<bool, Error> {
     let deleted = fetch_optional!(tx.on(), (bool,), DELETE, user_id)?;
     Ok(deleted.is_some_and(|(confirmed,)| confirmed))
+}
+
+/// Returns whether this key opens the seeds, of which it tries one.
+pub async fn opens_seeds(db: &Db, key: &SealingKey) -> Result<bool, Error> {
+    let seed = fetch_optional!(db.reader(), (i64, Vec<u8>), FIND_ANY)?;
+    Ok(seed.is_none_or(|(user_id, sealed)| key.open(&seal_name(user_id), &sealed).is_ok()))
 }
 
 /// Refuses the codes of all users that could be used until now.

@@ -11,12 +11,13 @@ use foundation::sealing::{SealingKey, UnsealError};
 use foundation::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
-use storage::db::{Error, Tx};
+use storage::db::{Db, Error, Tx};
 use storage::expiring::ExpiringStore;
-use storage::{execute, sql};
+use storage::{execute, fetch_optional, sql};
 
 sql! {
     INSERT = "INSERT INTO mails (sealed, created_at, due_at, attempts) VALUES ($1, $2, $2, 0)";
+    FIND_ANY = "SELECT sealed FROM mails ORDER BY id LIMIT 1";
     DELETE_EVERY = "DELETE FROM mails";
 }
 
@@ -110,6 +111,12 @@ impl Mails {
         let plain = self.key.open(SEAL_NAME, sealed)?;
         serde_json::from_slice(&plain).map_err(|_| UnsealError)
     }
+}
+
+/// Returns whether this key opens the queued mails, of which it tries one.
+pub async fn opens_queue(db: &Db, key: &SealingKey) -> Result<bool, Error> {
+    let mail = fetch_optional!(db.reader(), (Vec<u8>,), FIND_ANY)?;
+    Ok(mail.is_none_or(|(sealed,)| key.open(SEAL_NAME, &sealed).is_ok()))
 }
 
 /// Deletes all queued mails.
