@@ -5,6 +5,7 @@ mod allocations;
 mod backup;
 mod clocks;
 mod compose;
+mod copy;
 mod database_failures;
 mod debian_package;
 mod doctor;

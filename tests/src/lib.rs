@@ -91,7 +91,7 @@ pub use passkey::{Passkey, PasskeyOptions};
 pub use payments::{Payment, fresh_key};
 pub use polling::eventually;
 pub use ports::free_port;
-pub use postgres::{Exchange, PostgresProxy, PostgresServer};
+pub use postgres::{Database, Exchange, PostgresProxy, PostgresServer};
 pub use processes::{connections_to, peak_memory_kib};
 pub use program::programs_dir;
 pub use raw_connection::RawConnection;

@@ -21,14 +21,14 @@ static DATABASES: AtomicU32 = AtomicU32::new(0);
 
 /// A database that is dropped with this value.
 #[derive(Debug)]
-pub(crate) struct Database {
+pub struct Database {
     name: String,
     server: Arc<PostgresServer>,
 }
 
 impl Database {
     /// Creates an empty database on the server that all worlds share.
-    pub(crate) fn create() -> Self {
+    pub fn create() -> Self {
         Self::create_on(PostgresServer::shared(), TEMPLATE)
     }
 
@@ -79,7 +79,7 @@ impl Database {
     }
 
     /// Returns the URL over the server's Unix socket.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         self.url_at(self.server.socket_dir())
     }
 
@@ -117,8 +117,8 @@ impl Database {
         self.run("pg_dump", &["--inserts"])
     }
 
-    /// Every row of every table as text. Faster than [`Database::dump`].
-    pub(crate) fn rows(&self) -> String {
+    /// Every row of every table as text. Faster than a dump.
+    pub fn rows(&self) -> String {
         /// Returns the text of a statement that reads all tables, and NULL if there is no table.
         const STATEMENT_FOR_ALL_TABLES: &str = r#"
             SELECT string_agg(

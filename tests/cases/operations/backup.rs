@@ -11,7 +11,7 @@ use std::process::Output;
 use tests::{PASSWORD, World, on_shapes};
 
 /// Expects that a command failed with this exit code, for a reason with these words.
-fn expect_refusal(output: &Output, code: i32, words: &str) {
+pub(super) fn expect_refusal(output: &Output, code: i32, words: &str) {
     let reason = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{reason}");
     assert!(reason.contains(words), "{words}: {reason}");

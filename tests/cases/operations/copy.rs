@@ -1,0 +1,231 @@
+//! The command `copy`: an embedded installation continues on PostgreSQL.
+
+use super::backup::expect_refusal;
+use foundation::sealing::SealingKey;
+use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
+use std::fs;
+use std::time::{Duration, Instant};
+use storage::{execute, fetch_optional};
+use tests::{
+    Authenticator, Database, Db, PASSWORD, User, World, eventually, fresh_key, items, link, on_shapes,
+    peak_memory_kib, print_figure, rounds,
+};
+
+async fn a_copied_installation_continues_with_all_that_it_gave_out(mut world: World) {
+    let (user, app) = world.user_and_app().await;
+    let (with_passkey, with_codes) = (world.user().await, world.user().await);
+    let passkey = world.add_passkey(&mut with_passkey.browser()).await;
+    let codes = Authenticator::enable(&world, &with_codes).await;
+    let mut posts = Vec::new();
+    for number in 0..25 {
+        posts.push(user.publish(&format!("Post {number}")).await);
+    }
+    let comment = user.comment(&posts[0], "Before the copy").await;
+    let (key, payment) = (fresh_key(), json!({ "amount": 700, "currency": "EUR" }));
+    let paid = user.payment(&key, &payment).await.expect(201).json();
+    let next = link(&user.get("/posts").await.expect(200), "next").unwrap();
+    let second_page = items(&user.get(&next).await.expect(200));
+    let tokens = app.tokens(&user, "posts:read").await;
+    let ended = app.tokens(&user, "posts:read").await;
+    let revocation = app.client_call(&world.anyone(), "/revoke", &[("token", &ended.access)]);
+    revocation.await.expect(200);
+    world.expect_revoked(&ended.access).await;
+    world.stop().await;
+
+    let target = Database::create();
+    let url = target.url();
+    let copied = world.run(&["copy", "--to", &url], "");
+    let [printed, progress] = [&copied.stdout, &copied.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(copied.status.success(), "{progress}");
+    let master_key = world.data_dir().join("master.key");
+    for line in ["users  ", &format!("master_key  {}", master_key.display())] {
+        assert!(printed.contains(line), "{line}: {printed}");
+    }
+    for line in ["copied  users  ", "compared  users  "] {
+        assert!(progress.contains(line), "{line}: {progress}");
+    }
+    world.expect_no_secrets_in(&format!("{printed}{progress}"), "the output");
+    world.expect_no_secrets_in(&target.rows(), "the copy");
+    expect_refusal(&world.run(&["copy", "--to", &url], ""), 1, "continues there");
+    expect_refusal(&world.run(&["users", "list"], ""), 64, "latchkey restore");
+
+    world.set_flags(&[("--database-url", Some(url.as_str()))]);
+    world.restart().await;
+    world.expect_accepted(&tokens.access).await;
+    world.expect_revoked(&ended.access).await;
+    app.refresh(&world.anyone(), &tokens.refresh).await.expect(200);
+    user.get("/me").await.expect(200);
+    assert_eq!(items(&user.get(&next).await.expect(200)), second_page);
+    let unchanged = user.get(&posts[0].path).header("if-none-match", &posts[0].etag);
+    unchanged.await.expect(304);
+    let edit = user.patch(&posts[1].path).header("if-match", &posts[1].etag);
+    edit.json(&json!({ "title": "After the copy" })).await.expect(200);
+    assert_eq!(user.payment(&key, &payment).await.expect(201).json(), paid);
+    assert!(user.publish("After the copy").await.id > posts[24].id);
+    assert!(user.comment(&posts[0], "After the copy").await.id > comment.id);
+    let signed_in = passkey.sign_in(&mut world.browser()).await;
+    assert_eq!(signed_in.reply.status, 303, "{}", signed_in.reply);
+    world.log_in_with(&codes.sign_in(&world, &with_codes)).await;
+    let db = Db::open(&url.parse().unwrap(), 2, 1).await.unwrap();
+    let deleted = execute!(db.writer(), "DELETE FROM payments");
+    assert!(deleted.is_err(), "the triggers are on again");
+    world.stop().await;
+
+    // The way back.
+    world.set_flags(&[("--database-url", None)]);
+    let backup = world.data_dir().with_file_name("backup.db");
+    let file = backup.to_str().unwrap();
+    assert!(world.run(&["backup", file], "").status.success());
+    assert!(world.run(&["restore", file, "--force"], "").status.success());
+    world.restart().await;
+    user.get("/me").await.expect(401);
+    world.expect_revoked(&tokens.access).await;
+    world.log_in(&user.email, PASSWORD).await;
+}
+
+async fn only_an_empty_database_becomes_a_copy(mut world: World) {
+    let (user, with_codes) = (world.user().await, world.user().await);
+    Authenticator::enable(&world, &with_codes).await;
+    let target = Database::create();
+    let url = target.url();
+    let to = ["copy", "--to", &url];
+    expect_refusal(&world.run(&to, ""), 1, "in use");
+    expect_refusal(&world.run(&["copy"], ""), 64, "--to");
+    world.stop().await;
+    let embedded = format!("sqlite:{}", world.data_dir().join("other.db").display());
+    expect_refusal(&world.run(&["copy", "--to", &embedded], ""), 1, "postgres://");
+    let elsewhere = world.data_dir().with_file_name("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    for key in ["master.key", "account.key"] {
+        fs::copy(world.data_dir().join(key), elsewhere.join(key)).unwrap();
+    }
+    let missing = [&to[..], &["--data-dir", elsewhere.to_str().unwrap()]].concat();
+    expect_refusal(&world.run_without_settings(&missing), 1, "latchkey.db");
+    for key in ["master.key", "account.key"] {
+        let file = world.data_dir().join(key);
+        let right = fs::read(&file).unwrap();
+        fs::write(&file, SealingKey::generate().to_text()).unwrap();
+        expect_refusal(&world.run(&to, ""), 64, "sealed");
+        fs::write(&file, right).unwrap();
+    }
+
+    let db = Db::open(&url.parse().unwrap(), 2, 1).await.unwrap();
+    execute!(db.writer(), "CREATE TABLE notes (note TEXT)").unwrap();
+    execute!(db.writer(), "INSERT INTO notes VALUES ('mine')").unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "notes");
+    execute!(db.writer(), "DELETE FROM notes").unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "notes.note is not the same");
+    execute!(db.writer(), "DROP TABLE notes").unwrap();
+    execute!(db.writer(), "UPDATE _copy SET installation = 'another'").unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "another installation");
+    execute!(db.writer(), "DROP TABLE _copy").unwrap();
+    let file = world.data_dir().with_file_name("target.url");
+    fs::write(&file, &url).unwrap();
+    let copied = world.run(&["copy", "--to-file", file.to_str().unwrap()], "");
+    assert!(copied.status.success(), "{copied:?}");
+    world.set_flags(&[("--database-url", Some(url.as_str()))]);
+    world.restart().await;
+    user.get("/me").await.expect(200);
+    world.stop().await;
+}
+
+/// Adds users, events and posts, among them values that `COPY` escapes.
+async fn fill(world: &World, author: &User) {
+    let (db, old) = (world.db().await, world.now().before(Duration::from_hours(2)));
+    let numbers = |count: u32| {
+        format!(
+            "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})"
+        )
+    };
+    let text = "CASE n % 3 WHEN 0 THEN '\\N' WHEN 1 THEN 'ä€😀\\'
+                ELSE '\\.' || char(8) || char(9) || char(10) || char(11) || char(12) || char(13) END";
+    let users = format!(
+        "INSERT INTO users (email, email_key, email_verified, role, password_hash, epoch, password_change_required, created_at,
+                            updated_at)
+         {} SELECT 'large' || n || '@example.org', 'large' || n || '@example.org', TRUE, 'user', NULL, 0, FALSE, $1, $1
+         FROM numbers",
+        numbers(rounds(1_000, 100_000)),
+    );
+    let events = format!(
+        "INSERT INTO security_events (at, name, outcome, user_id, address, trace_id, detail)
+         {} SELECT $1 - n, 'authn_login_success', 'success', n, '192.0.2.' || (n % 250), 'large' || n, {text}
+         FROM numbers",
+        numbers(rounds(150_000, 1_000_000)),
+    );
+    let posts = format!(
+        "INSERT INTO posts (author_id, title, body, status, version, created_at, updated_at)
+         {} SELECT {}, 'large' || n, {text}, 'draft', n, $1, $1 FROM numbers",
+        numbers(rounds(1_000, 1_000_000)),
+        author.id,
+    );
+    for insert in [users, events, posts] {
+        execute!(db.writer(), AssertSqlSafe(insert), old).unwrap();
+    }
+    db.close().await;
+}
+
+/// The number of events in an unfinished copy.
+async fn copied_events(db: &Db) -> i64 {
+    let copied = "SELECT copied FROM _copy WHERE table_name = 'security_events'";
+    // The table exists once the copy has begun.
+    let copied = fetch_optional!(db.reader(), (i64,), copied);
+    copied.ok().flatten().map_or(0, |(copied,)| copied)
+}
+
+async fn a_killed_copy_resumes_and_finds_a_changed_row(mut world: World) {
+    let user = world.user().await;
+    world.stop().await;
+    fill(&world, &user).await;
+    let target = Database::create();
+    let url = target.url();
+    let to = ["copy", "--json", "--to", &url];
+    let db = Db::open(&url.parse().unwrap(), 2, 1).await.unwrap();
+    let (began, mut former, mut memory) = (Instant::now(), 0, 0);
+    for _ in 0..3 {
+        let mut child = world.spawn(&to);
+        eventually("the copy makes no progress", async || {
+            copied_events(&db).await > former
+        })
+        .await;
+        memory = memory.max(peak_memory_kib(child.id()));
+        child.kill().unwrap();
+        assert!(
+            !child.wait().unwrap().success(),
+            "the copy ended before it was killed"
+        );
+        former = copied_events(&db).await;
+    }
+    let change = |detail: &str| {
+        let change = format!("UPDATE security_events SET detail = '{detail}' WHERE trace_id = 'large3'");
+        AssertSqlSafe(change)
+    };
+    execute!(db.writer(), change("changed")).unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "security_events differs");
+    let start = ["users", "list", "--database-url", &url];
+    expect_refusal(&world.run_without_settings(&start), 64, "unfinished copy");
+    execute!(db.writer(), change("\\N")).unwrap();
+    let copied = world.run(&to, "");
+    assert!(copied.status.success(), "{copied:?}");
+    let report: Value = serde_json::from_slice(&copied.stdout).unwrap();
+    assert!(
+        report["rows"]["security_events"].as_i64().unwrap() >= rounds(150_000, 1_000_000),
+        "{report}"
+    );
+    print_figure(&format!(
+        "A copy to PostgreSQL, three times killed and twice compared: {:.0} s, {} MiB. {}",
+        began.elapsed().as_secs_f64(),
+        memory / 1_024,
+        report["rows"],
+    ));
+    world.set_flags(&[("--database-url", Some(url.as_str()))]);
+    world.restart().await;
+    user.get("/me").await.expect(200);
+    world.stop().await;
+}
+
+on_shapes!(
+    a_copied_installation_continues_with_all_that_it_gave_out: sqlite Sqlite
+);
+on_shapes!(only_an_empty_database_becomes_a_copy: sqlite Sqlite);
+on_shapes!(a_killed_copy_resumes_and_finds_a_changed_row: sqlite Sqlite);
