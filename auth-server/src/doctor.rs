@@ -101,7 +101,7 @@ async fn examine_mail(report: &mut Report, common: &CommonSettings, settings: &I
     };
     match (&transport, transport.check().await) {
         (Transport::Smtp(_), Ok(())) => {
-            report.ok("mail", "the SMTP server accepts the connection and the login")
+            report.ok("mail", "the SMTP server accepts the connection and the login");
         }
         (Transport::Smtp(_), Err(error)) => report.fail(
             "mail",

@@ -145,7 +145,7 @@ impl Key {
         Ok(plain)
     }
 
-    /// Fails as [`Key::unseal`] does.
+    /// Checks that one of the master keys opens the private key, and that this is not erased.
     pub fn check_seal(&self, master_keys: &MasterKeys) -> Result<(), super::Error> {
         self.unseal(master_keys).map(drop)
     }

@@ -15,7 +15,7 @@ impl Redis {
     /// flood of keys could then lift a lockout.
     pub async fn eviction(&self) -> Result<Option<Evicts>, Unavailable> {
         let policy = self.info("memory", "maxmemory_policy").await?;
-        Ok((policy != "noeviction").then(|| Evicts(policy)))
+        Ok((policy != "noeviction").then_some(Evicts(policy)))
     }
 
     /// Returns the version of the server, such as `7.4.1`.
