@@ -124,6 +124,7 @@ fn session(began: Timestamp, now: Timestamp) -> SessionItem {
 /// Returns a dangerous change and another one.
 fn changes() -> [ChangeItem; 2] {
     let (label, effect) = UserChange::Disable.in_words((3, 2), false);
+    let (other_label, other_effect) = UserChange::Unlock.in_words((3, 2), false);
     [
         ChangeItem {
             name: "disable",
@@ -137,8 +138,8 @@ fn changes() -> [ChangeItem; 2] {
         },
         ChangeItem {
             name: "unlock",
-            label: text::of("user-unlock").plain(),
-            effect: text::of("user-unlock-effect"),
+            label: other_label.plain(),
+            effect: other_effect,
             is_dangerous: false,
             in_terminal: InTerminal::new(
                 "users unlock --email ann@example.org",
