@@ -31,6 +31,7 @@ mod write_queue;
 pub use array::Array;
 pub use batch::BatchCall;
 use batch::Batches;
+use connector::create_private_file;
 pub use error::Error;
 pub use file::{CheckedFile, FileError, Restoration, STATEMENTS as FILE_STATEMENTS};
 pub use migrations::{PendingMigration, STATEMENTS as MIGRATION_STATEMENTS};
@@ -56,9 +57,6 @@ use futures_util::future::BoxFuture;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{Executor as _, PgConnection, SqlSafeStr, SqliteConnection};
-use std::fs::OpenOptions;
-use std::io;
-use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -286,17 +284,3 @@ impl FromStr for DatabaseUrl {
 }
 
 foundation::opaque_debug!(DatabaseUrl);
-
-/// Creates a missing database file with mode 0600, which SQLite copies to its journal files.
-fn create_private_file(file: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let created = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(file);
-    match created {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(sqlx::Error::Io(error).into()),
-        _ => Ok(()),
-    }
-}

@@ -4,6 +4,9 @@ use super::sqlite_statement::run_on_sqlite;
 use deadpool::managed::{Manager, Metrics, RecycleResult};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection, PgConnection, SqliteConnection};
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,6 +58,15 @@ impl<C: EngineConnection> Connector<C> {
     /// Makes the pool test its idle connections before their next use.
     pub(super) fn doubt_idle_connections(&self) {
         self.broken.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Creates a missing SQLite file with mode 0600, which SQLite copies to its journal files.
+pub(super) fn create_private_file(file: &Path) -> sqlx::Result<()> {
+    let mut options = OpenOptions::new();
+    match options.write(true).create_new(true).mode(0o600).open(file) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
