@@ -85,7 +85,7 @@ impl From<sqlx::Error> for CopyError {
     }
 }
 
-/// What a copy does with a table.
+/// The step of a copy for a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyStep {
     /// It copies the rows.
@@ -97,7 +97,7 @@ pub enum CopyStep {
 /// The progress of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct CopyProgress<'a> {
-    /// What the copy does.
+    /// The present step.
     pub step: CopyStep,
     /// The table.
     pub table: &'a str,
