@@ -257,6 +257,6 @@ impl ClockCheck {
 }
 
 /// Returns the length of a difference in microseconds.
-fn length(micros: i64) -> Duration {
+pub fn length(micros: i64) -> Duration {
     Duration::from_micros(micros.unsigned_abs())
 }

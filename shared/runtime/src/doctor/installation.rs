@@ -11,7 +11,7 @@ use rustix::fs::statvfs;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
-use storage::clock_check::{ClockCheck, MAX_DIFFERENCE, MAX_UNREPORTED_DIFFERENCE};
+use storage::clock_check::{ClockCheck, MAX_DIFFERENCE, MAX_UNREPORTED_DIFFERENCE, length};
 use storage::db::{DatabaseUrl, Db, Error, Server};
 
 /// The oldest version of PostgreSQL that gets corrections.
@@ -178,7 +178,7 @@ fn examine_version(report: &mut Report, version: i64) {
 }
 
 async fn examine_clock(report: &mut Report, db: &Db) {
-    match ClockCheck::new(db.clone()).ahead_by().await.map(difference) {
+    match ClockCheck::new(db.clone()).ahead_by().await.map(length) {
         Ok(difference) => {
             let detail = clock_detail(difference, "the database");
             match difference {
@@ -189,11 +189,6 @@ async fn examine_clock(report: &mut Report, db: &Db) {
         }
         Err(error) => report.fail("clock", error.to_string(), "read the log of the database"),
     }
-}
-
-/// Returns the length of a difference in microseconds.
-const fn difference(ahead_by: i64) -> Duration {
-    Duration::from_micros(ahead_by.unsigned_abs())
 }
 
 fn clock_detail(difference: Duration, other: &str) -> String {

@@ -1,10 +1,10 @@
 //! The checks of Redis.
 
-use super::{SYNCHRONIZE, clock_detail, difference};
+use super::{SYNCHRONIZE, clock_detail};
 use crate::doctor::Report;
 use crate::settings::CommonSettings;
 use std::time::Duration;
-use storage::clock_check::MAX_DIFFERENCE;
+use storage::clock_check::{MAX_DIFFERENCE, length};
 use storage::redis::{Redis, Unavailable};
 
 /// The oldest version of Redis that can trim the list of revocations by age (`XTRIM … MINID`).
@@ -49,7 +49,7 @@ pub(super) async fn examine(report: &mut Report, common: &CommonSettings) {
             "allow the login of the programs to run INFO",
         ),
     }
-    match redis.ahead_by().await.map(difference) {
+    match redis.ahead_by().await.map(length) {
         Ok(difference) if difference > MAX_DIFFERENCE => {
             report.warn("redis-clock", clock_detail(difference, "Redis"), SYNCHRONIZE);
         }
