@@ -9,8 +9,8 @@ use issuer::keys::{MasterKeys, installation_secret};
 use runtime::startup;
 use storage::db::Db;
 
-/// Returns a text that identifies the installation and reveals nothing of it. Fails unless these keys open the
-/// secrets in its database.
+/// Returns a text that identifies the installation and reveals nothing of it. Fails unless these keys open
+/// the secrets in its database.
 pub fn identify<'a>(
     db: &'a Db,
     master_keys: &'a MasterKeys,

@@ -1,5 +1,5 @@
-//! The first start generates the sealing keys and creates the administrator, the demo client, the demo app and
-//! the client of the reference. A later start adds only what is missing.
+//! The first start generates the sealing keys and creates the administrator, the demo client, the demo app
+//! and the client of the reference. A later start adds only what is missing.
 
 use auth_server::clients::{Error as ClientError, Registration, disable, register};
 use foundation::context::RequestContext;
@@ -245,8 +245,8 @@ fn demo_client(runtime: &Runtime) -> Registration {
     }
 }
 
-/// The demo client has its refresh tokens in bodies, for programs without a browser, and the apps in a cookie.
-/// Their pages are on the origin of the issuer, which alone receives the cookie.
+/// The demo client has its refresh tokens in bodies, for programs without a browser, and the apps in a
+/// cookie. Their pages are on the origin of the issuer, which alone receives the cookie.
 fn app(runtime: &Runtime, id: &str, name: &str, callback: &str) -> Registration {
     let (id, name) = (id.to_owned(), name.to_owned());
     Registration {

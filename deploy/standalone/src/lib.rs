@@ -40,8 +40,8 @@ enum Command {
     Restore(backup::Arguments),
     /// Check this installation, and say for each finding what to do.
     Doctor(doctor::Arguments),
-    /// Copy the embedded installation into an empty PostgreSQL database, where it continues. Run it again if it
-    /// was interrupted.
+    /// Copy the embedded installation into an empty PostgreSQL database, where it continues. Run it again if
+    /// it was interrupted.
     Copy(copy::Arguments),
 }
 

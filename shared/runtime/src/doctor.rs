@@ -47,9 +47,9 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Checks the installation, or with `--public` its front door, and prints the findings. `checked` is the result
-/// of the check of the settings, and `further` are the checks of the program, which get the database if its
-/// schema is up to date. Fails if a finding is an error.
+/// Checks the installation, or with `--public` its front door, and prints the findings. `checked` is the
+/// result of the check of the settings, and `further` are the checks of the program, which get the database
+/// if its schema is up to date. Fails if a finding is an error.
 pub async fn run(
     arguments: &Arguments,
     common: &CommonSettings,

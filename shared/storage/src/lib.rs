@@ -1,8 +1,8 @@
 //! Storage: the database, Redis, and the services that use them to share state.
 //!
-//! This crate has statements on `housekeeping_leases` and on what the engine itself keeps, such as the applied
-//! migrations: the other tables belong to the domain modules that write them. Only the copy of an installation
-//! reads and writes them all, by the schema and without a name.
+//! This crate has statements on `housekeeping_leases` and on what the engine itself keeps, such as the
+//! applied migrations: the other tables belong to the domain modules that write them. Only the copy of an
+//! installation reads and writes them all, by the schema and without a name.
 
 pub mod clock_check;
 pub mod db;

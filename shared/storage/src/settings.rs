@@ -110,8 +110,8 @@ impl DatabaseSettings {
     }
 
     /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads
-    /// use them. If no URL is configured, creates `data_dir` for the SQLite file. Fails if the installation was
-    /// copied to another database, or if it is being copied into this one.
+    /// use them. If no URL is configured, creates `data_dir` for the SQLite file. Fails if the installation
+    /// was copied to another database, or if it is being copied into this one.
     pub async fn open(
         &self,
         data_dir: &Path,

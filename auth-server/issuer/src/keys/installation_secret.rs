@@ -39,8 +39,8 @@ pub async fn open(db: &Db, master_keys: &MasterKeys) -> Result<SealingKey, Error
     text.parse().map_err(|_| sealed_otherwise())
 }
 
-/// Returns the secret, as [`open`] does. Fails with [`Error::Sealed`] also if neither of the master keys opens
-/// a signing key.
+/// Returns the secret, as [`open`] does. Fails with [`Error::Sealed`] also if neither of the master keys
+/// opens a signing key.
 pub async fn open_with_signing_keys(db: &Db, master_keys: &MasterKeys) -> Result<SealingKey, Error> {
     for key in table::list_published(db.reader()).await? {
         key.unseal(master_keys)?;

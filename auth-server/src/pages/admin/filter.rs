@@ -30,8 +30,8 @@ impl<'a> Refused<'a> {
 }
 
 impl Condition {
-    /// Returns a text field with this value. If there is none, it has the invalid value that the query had, so
-    /// that it can be corrected.
+    /// Returns a text field with this value. If there is none, it has the invalid value that the query had,
+    /// so that it can be corrected.
     pub(super) fn new(
         name: &'static str,
         label: &Text<'_>,

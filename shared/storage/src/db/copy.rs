@@ -32,8 +32,8 @@ sql! {
                              WHERE c.table_schema = current_schema() AND c.is_identity = 'YES'";
 }
 
-/// The options of the connection to the target, beside its own: rows are compared by the text of their values,
-/// and a large table takes longer than a request.
+/// The options of the connection to the target, beside its own: rows are compared by the text of their
+/// values, and a large table takes longer than a request.
 const TARGET_OPTIONS: [(&str, &str); 2] = [("bytea_output", "hex"), ("statement_timeout", "0")];
 
 /// The reason why an installation was not copied.
@@ -115,8 +115,8 @@ pub struct InstallationCopy {
 }
 
 impl DatabaseUrl {
-    /// Prepares a copy of the installation in the SQLite database into the PostgreSQL database `target`. Fails
-    /// if there is no installation, or if a process uses it.
+    /// Prepares a copy of the installation in the SQLite database into the PostgreSQL database `target`.
+    /// Fails if there is no installation, or if a process uses it.
     pub async fn begin_copy(&self, target: &Self) -> Result<InstallationCopy, CopyError> {
         let file = self.sqlite()?.get_filename().to_owned();
         let Engine::Postgres(options) = &target.0 else {

@@ -23,8 +23,8 @@ impl Redis {
         self.info("server", "redis_version").await
     }
 
-    /// Returns the microseconds by which the clock of this machine is ahead of that of Redis, negative if it is
-    /// behind.
+    /// Returns the microseconds by which the clock of this machine is ahead of that of Redis, negative if it
+    /// is behind.
     pub async fn ahead_by(&self) -> Result<i64, Unavailable> {
         let before = clock::now();
         let (seconds, micros): (i64, i64) = self.query(&::redis::cmd("TIME")).await?;

@@ -178,8 +178,8 @@ fn asset(file: &str, issuer: &str) -> Option<Response> {
     Some(pages::response(content_type, &security_policy(issuer), text))
 }
 
-/// Allows Swagger UI scripts and styles of this origin only, and requests to it and to the issuer, which gives
-/// the access tokens. Its style sheet contains images as `data:` URLs.
+/// Allows Swagger UI scripts and styles of this origin only, and requests to it and to the issuer, which
+/// gives the access tokens. Its style sheet contains images as `data:` URLs.
 fn security_policy(issuer: &str) -> String {
     format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \

@@ -10,8 +10,8 @@ use web::headers::single;
 const REQUESTS: usize = 3;
 
 impl FrontDoor<'_> {
-    /// Compares the counts of requests that claim to come from elsewhere with those of other requests: nothing
-    /// else tells which address the server sees.
+    /// Compares the counts of requests that claim to come from elsewhere with those of other requests:
+    /// nothing else tells which address the server sees.
     pub(super) async fn examine_address(&mut self, path: &str) {
         let counted = async {
             let (mut own, mut claimed) = (None, Vec::new());
@@ -51,8 +51,8 @@ impl FrontDoor<'_> {
         );
     }
 
-    /// Sends a request, which claims to come from `claimed` if that is set. Returns whether it is the first one
-    /// from the address that the server sees; `None` if the response does not count requests.
+    /// Sends a request, which claims to come from `claimed` if that is set. Returns whether it is the first
+    /// one from the address that the server sees; `None` if the response does not count requests.
     async fn is_first(&self, path: &str, claimed: Option<Ipv6Addr>) -> Result<Option<bool>, String> {
         let mut request = self.request(Method::GET, path);
         if let Some(claimed) = claimed {

@@ -6,7 +6,7 @@ use reqwest::header::LOCATION;
 use std::time::Duration;
 use web::headers::single;
 
-/// The length of the query that makes the head of a request long. With it, a request line has less than 8 KiB.
+/// The length of the query that makes the head of a request long. The request line is shorter than 8 KiB.
 const LONG_QUERY: usize = 7 * 1024;
 /// The length of a state that makes `Location` long, within the limits of the issuer.
 const LONG_STATE: usize = 2_000;

@@ -9,8 +9,8 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Sqlite, SqliteConnectio
 /// The number of bytes that are sent at once.
 const CHUNK: usize = 1 << 16;
 
-/// Copies the rows of a table after those of `progress`, in batches. Each batch is a transaction, which stores
-/// the progress too. Calls `tell` with the number of copied rows after each.
+/// Copies the rows of a table after those of `progress`, in batches. Each batch is a transaction, which
+/// stores the progress too. Calls `tell` with the number of copied rows after each.
 pub(super) async fn copy(
     table: &Table,
     progress: &mut Progress,
@@ -47,8 +47,8 @@ pub(super) async fn copy(
     }
 }
 
-/// Compares the rows of a table, in the order of its key. Returns the number of the first row that differs, if
-/// there is one. Calls `tell` with the number of equal rows now and then.
+/// Compares the rows of a table, in the order of its key. Returns the number of the first row that differs,
+/// if there is one. Calls `tell` with the number of equal rows now and then.
 pub(super) async fn compare(
     table: &Table,
     source: &mut SqliteConnection,
