@@ -53,8 +53,8 @@ impl Report {
         self.0.push(Finding {
             check,
             state,
-            detail: detail.replace('\n', " "),
-            remedy,
+            detail: without_controls(&detail),
+            remedy: remedy.as_deref().map(without_controls),
         });
     }
 
@@ -120,5 +120,24 @@ impl State {
             Self::Warning => "warning",
             Self::Error => "error",
         }
+    }
+}
+
+/// Returns a text that stays on its line and cannot control a terminal: another server may have sent parts of
+/// it.
+fn without_controls(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_do_not_control_the_terminal() {
+        let mut report = Report::default();
+        report.fail("database", "it\nanswers \u{1b}[2J", "read \u{9b}31m its log");
+        let line = report.0[0].to_line();
+        assert_eq!(line, "error  database  it answers  [2J  to do: read  31m its log");
     }
 }
