@@ -195,7 +195,7 @@ async fn an_installation_before_its_first_start_is_not_created(world: SharedWorl
     assert!(!data_dir.exists());
 }
 
-async fn the_newest_backup_may_be_too_old(world: SharedWorld) {
+async fn the_newest_backup_may_be_too_old_or_no_backup(world: SharedWorld) {
     let directory = tempfile::tempdir().unwrap();
     let arguments = [
         "doctor",
@@ -204,11 +204,20 @@ async fn the_newest_backup_may_be_too_old(world: SharedWorld) {
         directory.path().to_str().unwrap(),
     ];
     expect(&world.run(&arguments, ""), "backups", "error", "has no file");
-    let old = File::create(directory.path().join("old.db")).unwrap();
-    old.set_modified(UNIX_EPOCH).unwrap();
-    expect(&world.run(&arguments, ""), "backups", "error", "(limit 26 hours)");
-    File::create(directory.path().join("new.db")).unwrap();
+    File::create(directory.path().join("failed.db")).unwrap();
+    expect(&world.run(&arguments, ""), "backups", "error", "has no file");
+    let backup = directory.path().join("backup.db");
+    std::fs::write(&backup, "content").unwrap();
     expect(&world.run(&arguments, ""), "backups", "ok", "old");
+    let file = File::options().write(true).open(&backup).unwrap();
+    let written = file.metadata().unwrap().modified().unwrap();
+    for (modified, detail) in [
+        (UNIX_EPOCH, "(limit 26 hours)"),
+        (written + Duration::from_hours(1), "in the future"),
+    ] {
+        file.set_modified(modified).unwrap();
+        expect(&world.run(&arguments, ""), "backups", "error", detail);
+    }
 }
 
 on_every_shape!(
@@ -220,5 +229,5 @@ on_many_processes!(
     a_clock_that_differs_is_an_error,
     an_evicting_redis_and_a_login_without_rights_are_errors,
 );
-on_one_shape!(the_newest_backup_may_be_too_old);
+on_one_shape!(the_newest_backup_may_be_too_old_or_no_backup);
 on_shapes!(an_installation_before_its_first_start_is_not_created: sqlite Sqlite);

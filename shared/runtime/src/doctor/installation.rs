@@ -86,9 +86,16 @@ fn examine_backups(report: &mut Report, arguments: &Arguments) {
             format!("{name}: {error}"),
             "name the directory of the backups",
         ),
-        Ok(None) => report.fail("backups", format!("{name} has no file"), remedy),
+        Ok(None) => report.fail("backups", format!("{name} has no file with content"), remedy),
         Ok(Some(at)) => {
-            let age = clock::now().since(at);
+            let now = clock::now();
+            let (age, ahead_by) = (now.since(at), at.since(now));
+            if ahead_by > MAX_DIFFERENCE {
+                let ahead_by = in_words(ahead_by);
+                let detail = format!("the newest file in {name} is dated {ahead_by} in the future");
+                let remedy = "correct the clock by which the backups are dated, and make a backup";
+                return report.fail("backups", detail, remedy);
+            }
             let detail = format!(
                 "the newest file in {name} is {} old (limit {limit})",
                 in_words(age)
@@ -101,12 +108,13 @@ fn examine_backups(report: &mut Report, arguments: &Arguments) {
     }
 }
 
-/// Returns the time at which the newest file in a directory was written.
+/// Returns the time at which the newest file in a directory was written. A backup that failed may have left
+/// an empty file, which does not count.
 fn newest_file(directory: &Path) -> io::Result<Option<Timestamp>> {
     let mut newest = None;
     for entry in std::fs::read_dir(directory)? {
         let file = entry?.metadata()?;
-        if file.is_file() {
+        if file.is_file() && file.len() > 0 {
             let at = file.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
             newest = newest.max(Some(Timestamp::from_micros(0).after(at)));
         }
