@@ -2,11 +2,13 @@
 
 mod address;
 mod limits;
+mod policies;
 
 use super::{Arguments, Report};
 use foundation::urls::origin_of;
 use http_client::{error_chain, read_body};
 use hyper_util::client::legacy::connect::HttpInfo;
+use policies::{is_strict, remembers_https};
 use reqwest::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
     IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
@@ -26,13 +28,13 @@ const MAX_BODY: usize = 4 * 1024 * 1024;
 const ISSUER_METADATA: &str = "/.well-known/oauth-authorization-server";
 /// The path of the metadata of the API (RFC 9728 §3).
 const API_METADATA: &str = "/.well-known/oauth-protected-resource";
-/// The headers of every page with their values; any value is right if it is empty.
-static PAGE_HEADERS: [(HeaderName, &str); 4] = [
-    (CONTENT_SECURITY_POLICY, ""),
-    (X_FRAME_OPTIONS, "DENY"),
-    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+/// The headers of every page, each with whether its value is right.
+static PAGE_HEADERS: [(HeaderName, fn(&str) -> bool); 4] = [
+    (CONTENT_SECURITY_POLICY, is_strict),
+    (X_FRAME_OPTIONS, |value| value == "DENY"),
+    (X_CONTENT_TYPE_OPTIONS, |value| value == "nosniff"),
     // With another policy, browsers may send forms with `Origin: null`, which the issuer refuses.
-    (REFERRER_POLICY, "same-origin"),
+    (REFERRER_POLICY, |value| value == "same-origin"),
 ];
 
 /// The installation as its clients reach it.
@@ -138,12 +140,13 @@ impl<'a> FrontDoor<'a> {
 
     fn examine_https(&mut self, reply: &Reply) {
         let report = &mut *self.report;
-        let has_hsts = reply.headers.contains_key(STRICT_TRANSPORT_SECURITY);
+        let policy = reply.headers.get(STRICT_TRANSPORT_SECURITY);
+        let has_hsts = policy.is_some_and(|policy| policy.to_str().is_ok_and(remembers_https));
         match self.url.scheme() {
             "https" if has_hsts => report.ok("https", "with Strict-Transport-Security"),
             "https" => report.warn(
                 "https",
-                "the response has no Strict-Transport-Security",
+                "the response has no Strict-Transport-Security with a max-age",
                 "let the proxy add `Strict-Transport-Security: max-age=31536000`",
             ),
             _ if http_client::is_loopback(self.url) => {
@@ -166,10 +169,9 @@ impl<'a> FrontDoor<'a> {
             Ok(reply) if reply.status == StatusCode::OK => reply.headers,
             other => return self.fail_unexpected("page-headers", path, other),
         };
-        let wrong = PAGE_HEADERS.iter().filter(|(name, value)| {
-            let found = single(&headers, name.as_str());
-            found.is_none_or(|found| !value.is_empty() && found != *value)
-        });
+        let wrong = PAGE_HEADERS
+            .iter()
+            .filter(|(name, is_right)| !single(&headers, name.as_str()).is_some_and(is_right));
         let wrong: Vec<&str> = wrong.map(|(name, _)| name.as_str()).collect();
         match wrong.as_slice() {
             [] => self
