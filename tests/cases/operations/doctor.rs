@@ -170,6 +170,9 @@ async fn an_evicting_redis_and_a_login_without_rights_are_errors(world: World) {
     let output = world.run_api_with(&[("--database-url", owner.as_str())], &doctor);
     expect(&output, "rights", "warning", "can read the signing keys");
     let db = world.db().await;
+    execute!(db.writer(), "GRANT SELECT ON authorization_codes TO latchkey_api").unwrap();
+    let output = world.run_api_with(&[], &doctor);
+    expect(&output, "rights", "warning", "can read the signing keys");
     // Roles belong to the server, on which the test may have run before.
     let _ = execute!(db.writer(), "CREATE ROLE doctor_without_rights LOGIN");
     let powerless = owner.replace("postgres://postgres@", "postgres://doctor_without_rights@");

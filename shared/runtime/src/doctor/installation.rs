@@ -244,10 +244,10 @@ fn examine_rights(report: &mut Report, server: &Server, login: Login) {
             "the login of DATABASE_URL lacks the rights of the role latchkey_api",
             "make it a member (`GRANT latchkey_api TO …`), after the issuer has created the schema",
         ),
-        Login::Api if server.has_all_tables => report.warn(
+        Login::Api if server.reads_secrets => report.warn(
             "rights",
-            "the login of DATABASE_URL can read the signing keys and the codes, which the API does not need",
-            "give the API a login of its own that is a member of latchkey_api only",
+            "the login of DATABASE_URL can read the signing keys or the codes, which the API does not need",
+            "give the API a login of its own that is a member of latchkey_api only, and that role no further right",
         ),
         Login::Issuer | Login::Api => report.ok("rights", "the login has the rights that it needs"),
     }

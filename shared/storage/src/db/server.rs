@@ -13,6 +13,9 @@ sql! {
                                                 AND has_table_privilege(tables.oid, 'DELETE')), FALSE) AS has_all_tables,
                               COALESCE(BOOL_AND(pg_has_role(tables.relowner, 'USAGE')), TRUE)
                               AND COALESCE(has_schema_privilege(current_schema(), 'CREATE'), FALSE) AS can_migrate,
+                              COALESCE(BOOL_OR(has_any_column_privilege(tables.oid, 'SELECT'))
+                                         FILTER (WHERE tables.relname IN ('signing_keys', 'installation_secret',
+                                                                          'authorization_codes')), FALSE) AS reads_secrets,
                               EXISTS (SELECT 1 FROM pg_roles
                                       WHERE rolname = 'latchkey_api' AND pg_has_role(oid, 'USAGE')) AS is_api
                        FROM pg_class AS tables
@@ -31,6 +34,8 @@ pub struct Server {
     pub has_all_tables: bool,
     /// Whether the login may change the schema.
     pub can_migrate: bool,
+    /// Whether the login may read the signing keys, the installation secret or the codes.
+    pub reads_secrets: bool,
     /// Whether the login has the rights of the role `latchkey_api`.
     pub is_api: bool,
 }
