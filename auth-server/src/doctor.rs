@@ -6,7 +6,7 @@ use foundation::duration::in_words;
 use foundation::settings::InvalidSetting;
 use issuer::keys::life::takeover;
 use issuer::keys::{self, Key, MasterKeys, State};
-use mail::Transport;
+use mail::{OUTBOX, Transport};
 use runtime::doctor::Report;
 use runtime::settings::CommonSettings;
 use std::time::Duration;
@@ -86,8 +86,10 @@ fn examine_master_key(report: &mut Report, keys: &[Key], master_keys: Result<Mas
 async fn examine_mail(report: &mut Report, common: &CommonSettings, settings: &IssuerSettings) {
     let mail = &settings.mail;
     let has_server = mail.smtp_url.is_some() || mail.smtp_url_file.is_some();
-    if !has_server && !common.data_dir.exists() {
-        return report.skip("mail", "neither SMTP_URL is set nor does DATA_DIR exist");
+    // The transport would create the directory, which then belonged to the user of this command.
+    if !has_server && !common.data_dir.join(OUTBOX).exists() {
+        let reason = "neither SMTP_URL is set nor does DATA_DIR/outbox exist, which the server creates";
+        return report.skip("mail", reason);
     }
     let transport = match mail.transport(&common.data_dir) {
         Ok(transport) => transport,
@@ -95,7 +97,7 @@ async fn examine_mail(report: &mut Report, common: &CommonSettings, settings: &I
             return report.fail(
                 "mail",
                 invalid.to_string(),
-                "correct SMTP_URL, or the owner of DATA_DIR",
+                "correct SMTP_URL, or the owner of DATA_DIR/outbox",
             );
         }
     };

@@ -17,7 +17,7 @@ pub use limit::count_of_mailbox;
 pub use link::Link;
 pub use notice::Notice;
 pub use queue::{Mails, Recipient, delete_every, opens_queue};
-pub use transport::{SendError, SmtpUrl, Transport};
+pub use transport::{OUTBOX, SendError, SmtpUrl, Transport};
 
 /// Returns every SQL statement of this crate with its name, for the test that prepares each on both engines.
 pub fn statements() -> Vec<(String, String)> {

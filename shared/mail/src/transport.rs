@@ -11,6 +11,8 @@ use std::str::FromStr;
 use std::time::Duration;
 use url::Url;
 
+/// The name of the directory of mails in the data directory.
+pub const OUTBOX: &str = "outbox";
 /// The time limit for each response of the server.
 const SMTP_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -54,9 +56,9 @@ impl Transport {
         Ok(Self::Smtp(builder.timeout(Some(SMTP_TIMEOUT)).build()))
     }
 
-    /// Creates a transport to the directory `outbox` in `data_dir`. Creates the directory if it is missing.
+    /// Creates a transport to the directory [`OUTBOX`] in `data_dir`. Creates the directory if it is missing.
     pub fn directory(data_dir: &Path) -> io::Result<Self> {
-        let directory = data_dir.join("outbox");
+        let directory = data_dir.join(OUTBOX);
         private_files::create_dir(&directory)?;
         Ok(Self::Directory(directory))
     }

@@ -196,6 +196,10 @@ async fn an_installation_before_its_first_start_is_not_created(world: SharedWorl
     expect(&output, "database", "warning", "does not exist");
     expect(&output, "mail", "skipped", "DATA_DIR");
     assert!(!data_dir.exists());
+    std::fs::create_dir(&data_dir).unwrap();
+    let output = world.run_without_settings(&arguments);
+    expect(&output, "mail", "skipped", "DATA_DIR/outbox");
+    assert_eq!(data_dir.read_dir().unwrap().count(), 0);
 }
 
 async fn the_newest_backup_may_be_too_old_or_no_backup(world: SharedWorld) {
