@@ -1,8 +1,11 @@
-//! The checks of `doctor` that only an issuer needs: the signing keys, the master key and the mail.
+//! The checks of `doctor` that only an issuer needs: the signing keys, the keys that seal, and the mail.
 
+use crate::cli::SealingKeys;
+use crate::installation;
 use crate::settings::IssuerSettings;
 use foundation::clock;
 use foundation::duration::in_words;
+use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use issuer::keys::life::takeover;
 use issuer::keys::{self, Key, MasterKeys, State};
@@ -21,7 +24,7 @@ pub async fn examine(
     db: Option<&Db>,
     common: &CommonSettings,
     settings: &IssuerSettings,
-    master_keys: Result<MasterKeys, InvalidSetting>,
+    sealing_keys: SealingKeys,
 ) {
     let keys = match db {
         None => Err("the database, or its schema, is not there yet".to_owned()),
@@ -31,8 +34,11 @@ pub async fn examine(
         Err(reason) => report.skip("signing-keys", reason),
         Ok(keys) => {
             examine_keys(report, &keys, settings.signing_keys.signing_key_lifetime);
-            examine_master_key(report, &keys, master_keys);
+            examine_master_key(report, &keys, sealing_keys.master);
         }
+    }
+    if let Some(db) = db {
+        examine_account_key(report, db, sealing_keys.account).await;
     }
     examine_mail(report, common, settings).await;
 }
@@ -80,6 +86,20 @@ fn examine_master_key(report: &mut Report, keys: &[Key], master_keys: Result<Mas
     match opened {
         Ok(()) => report.ok("master-key", "it opens the signing keys"),
         Err(reason) => report.fail("master-key", reason, "restore the former key from your backup"),
+    }
+}
+
+async fn examine_account_key(report: &mut Report, db: &Db, account_key: Result<SealingKey, InvalidSetting>) {
+    let opened = match account_key {
+        Ok(key) => installation::check_account_key(db, &key).await,
+        Err(invalid) => Err(invalid.into()),
+    };
+    match opened {
+        Ok(()) => report.ok("account-key", "it opens the secrets of accounts"),
+        Err(error) => {
+            let remedy = "restore the former key from your backup";
+            report.fail("account-key", error.to_string(), remedy);
+        }
     }
 }
 

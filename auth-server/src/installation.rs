@@ -20,13 +20,19 @@ pub fn identify<'a>(
     Box::pin(async move {
         let opened = installation_secret::open_with_signing_keys(db, master_keys).await;
         let opened = opened.map_err(startup_error)?;
-        if !(identity::opens_seeds(db, account_key).await? && mail::opens_queue(db, account_key).await?) {
-            let reason = "ACCOUNT_KEY: another key sealed the secrets of accounts in this database";
-            return Err(InvalidSetting(reason.to_owned()).into());
-        }
+        check_account_key(db, account_key).await?;
         Ok(secret::encode(&secret::hash(&format!(
             "installation {}",
             opened.to_text()
         ))))
     })
+}
+
+/// Fails unless this key opens the secrets of accounts and the queued mails.
+pub(crate) async fn check_account_key(db: &Db, account_key: &SealingKey) -> Result<(), startup::Error> {
+    if identity::opens_seeds(db, account_key).await? && mail::opens_queue(db, account_key).await? {
+        return Ok(());
+    }
+    let reason = "ACCOUNT_KEY: another key sealed the secrets of accounts in this database";
+    Err(InvalidSetting(reason.to_owned()).into())
 }

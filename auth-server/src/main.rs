@@ -54,14 +54,18 @@ fn master_keys(args: &Args) -> Result<MasterKeys, InvalidSetting> {
     args.issuer.master_key.with_previous(current)
 }
 
+fn sealing_keys(args: &Args) -> cli::SealingKeys {
+    cli::SealingKeys {
+        master: master_keys(args),
+        account: args.common.account_key.required(),
+    }
+}
+
 async fn run(mut args: Args, source: SettingsSource) -> Result<(), Error> {
     match args.command.take() {
         Some(Command::Administration(command)) => {
             args.issuer.check(&args.common)?;
-            let keys = cli::SealingKeys {
-                master: master_keys(&args),
-                account: args.common.account_key.required(),
-            };
+            let keys = sealing_keys(&args);
             return cli::run(*command, &args.common, &args.issuer, keys).await;
         }
         Some(Command::Doctor(arguments)) => return examine(&arguments, &args).await,
@@ -86,7 +90,7 @@ async fn examine(arguments: &doctor::Arguments, args: &Args) -> Result<(), Error
             db,
             common,
             issuer,
-            master_keys(args),
+            sealing_keys(args),
         ))
         .await;
     });

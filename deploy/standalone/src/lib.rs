@@ -88,7 +88,6 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
             Command::Restore(arguments) => backup::restore(&arguments, common, issuer, keys).await,
             Command::Doctor(arguments) => {
                 let examined = doctor::run(&arguments, common, Login::Issuer, checked, async |report, db| {
-                    let keys = keys.master;
                     Box::pin(auth_server::doctor::examine(report, db, common, issuer, keys)).await;
                     Box::pin(api_server::doctor::examine(report, common, api, true)).await;
                 });

@@ -8,7 +8,9 @@ use std::fs::File;
 use std::process::Output;
 use std::time::{Duration, UNIX_EPOCH};
 use storage::execute;
-use tests::{Shape, SharedWorld, World, on_every_shape, on_many_processes, on_one_shape, on_shapes};
+use tests::{
+    Authenticator, Shape, SharedWorld, World, on_every_shape, on_many_processes, on_one_shape, on_shapes,
+};
 
 /// A password that no output repeats.
 const PASSWORD: &str = "hunter2-of-doctor";
@@ -74,7 +76,7 @@ async fn a_healthy_installation_has_no_finding(world: SharedWorld) {
         let has = |checks: &[String]| checks.iter().any(|name| name == check);
         assert!(has(&of_issuer) && has(&of_api), "{check}");
     }
-    for check in ["migrations", "signing-keys", "master-key", "mail"] {
+    for check in ["migrations", "signing-keys", "master-key", "account-key", "mail"] {
         assert!(of_issuer.iter().any(|name| name == check), "{check}");
     }
     assert!(of_api.iter().any(|name| name == "jwks"), "{of_api:?}");
@@ -110,6 +112,9 @@ async fn each_finding_names_its_cause(world: World) {
     let other_key = other_key.display().to_string();
     let output = world.run_issuer_with(&[("--master-key-file", other_key.as_str())], &doctor);
     expect(&output, "master-key", "error", "is sealed under another key");
+    Authenticator::enable(&world, &world.user().await).await;
+    let output = world.run_issuer_with(&[("--account-key-file", other_key.as_str())], &doctor);
+    expect(&output, "account-key", "error", "another key sealed");
     let unreachable = "http://127.0.0.1:1/.well-known/jwks.json";
     let elsewhere = ["doctor", "--json", "--listen", "127.0.0.1:1"];
     let output = world.run_api_with(&[("--jwks-url", unreachable)], &elsewhere);
