@@ -38,7 +38,8 @@ struct Address {
 pub(super) struct Presentation {
     /// The language of the pages.
     pub(super) language: Language,
-    brand: Arc<Brand>,
+    /// The branding, which only a part of a response that is rendered after its beginning lacks.
+    brand: Option<Arc<Brand>>,
     address: Arc<Address>,
     /// The path of the page before, if it is one with a form.
     page_before: Option<String>,
@@ -56,7 +57,7 @@ impl Presentation {
         }
         Self {
             language: Language::of_request(request.uri(), request.headers()),
-            brand,
+            brand: Some(brand),
             address: Arc::new(address),
             page_before: find_page_before(request.headers()),
             correlation_id: request_context(request.extensions())
@@ -112,7 +113,7 @@ pub(super) fn language() -> Language {
 
 /// Returns the branding of the pages.
 pub(super) fn brand() -> Arc<Brand> {
-    current().brand
+    current().brand.unwrap_or_default()
 }
 
 /// Keeps the address of the page whose form was submitted, for [`show_form_again`].
