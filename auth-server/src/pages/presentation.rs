@@ -5,7 +5,8 @@ use super::done::Done;
 use super::language::{self, Language};
 use crate::paths;
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, Uri, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderValue, Method, Uri, header};
 use std::sync::{Arc, OnceLock};
 use web::context::request_context;
 
@@ -41,8 +42,10 @@ pub(super) struct Presentation {
     /// The branding, which only a part of a response that is rendered after its beginning lacks.
     brand: Option<Arc<Brand>>,
     address: Arc<Address>,
-    /// The path of the page before, if it is one with a form.
-    page_before: Option<String>,
+    /// The address of the page from which the browser tells that it comes.
+    referer: Option<HeaderValue>,
+    /// The host to which the request was sent.
+    host: Option<HeaderValue>,
     correlation_id: Option<String>,
     /// The change that the next page reports, if there is one.
     pub(super) done: Option<Done>,
@@ -59,7 +62,8 @@ impl Presentation {
             language: Language::of_request(request.uri(), request.headers()),
             brand: Some(brand),
             address: Arc::new(address),
-            page_before: find_page_before(request.headers()),
+            referer: request.headers().get(header::REFERER).cloned(),
+            host: request.headers().get(header::HOST).cloned(),
             correlation_id: request_context(request.extensions())
                 .ok()
                 .map(|context| context.trace_id.clone()),
@@ -73,18 +77,18 @@ impl Presentation {
     }
 }
 
-/// Returns the path of the page from which the browser tells that it comes, if that page has a form. Another
-/// site may have named it, so that nothing but an authorization flow is taken from the query.
-fn find_page_before(headers: &HeaderMap) -> Option<String> {
-    let page: Uri = headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+/// Returns the path of the page from which the browser tells that it comes, if that page is one of this host
+/// and has a form. A program may have named any, so that nothing but an authorization flow is taken from the
+/// query.
+pub(super) fn page_before() -> Option<String> {
+    let Presentation { referer, host, .. } = current();
+    let page: Uri = referer?.to_str().ok()?.parse().ok()?;
+    let host: Authority = host?.to_str().ok()?.parse().ok()?;
+    // Without the port, which some proxies do not pass on.
+    let is_of_host = page.host()?.eq_ignore_ascii_case(host.host());
     let flow = language::parameter(&page, "flow");
     let has_form = paths::shows_its_form(page.path()) || paths::is_page(page.path());
-    has_form.then(|| paths::of_flow(page.path(), flow.as_deref()))
-}
-
-/// Returns the path of the page before, if it is one with a form.
-pub(super) fn page_before() -> Option<String> {
-    current().page_before
+    (is_of_host && has_form).then(|| paths::of_flow(page.path(), flow.as_deref()))
 }
 
 /// Renders texts in this language, for a part of a response that is rendered after its beginning.

@@ -49,18 +49,20 @@ async fn an_unknown_path_has_a_page_in_a_browser(world: SharedWorld) {
     reply.expect_error(404, "not_found");
 }
 
-/// The browser tells from which page a form comes. Another site could name any address.
+/// The browser tells from which page a form comes. A program could name any address.
 async fn a_refused_form_leads_back_to_its_page(world: SharedWorld) {
     let mut browser = world.browser();
     let form = browser.open("/signin").await;
-    for (before, link) in [
-        ("/signin?flow=device:", "/signin?flow=device%3A"),
-        ("/admin/users/7?sessions=2", "/admin/users/7"),
-        ("/reset?token=secret", "/reset"),
-        ("/nowhere", "/account"),
-        ("//evil.example", "/account"),
+    let base = world.base();
+    for (origin, before, link) in [
+        (base, "/signin?flow=device:", "/signin?flow=device%3A"),
+        (base, "/admin/users/7?sessions=2", "/admin/users/7"),
+        (base, "/reset?token=secret", "/reset"),
+        (base, "/nowhere", "/account"),
+        (base, "//evil.example", "/account"),
+        ("https://evil.example", "/signin", "/account"),
     ] {
-        let before = format!("{}{before}", world.base());
+        let before = format!("{origin}{before}");
         let forged = browser.submit_call(&form, &[("csrf", "x")]);
         let page = Page {
             url: form.url.clone(),
