@@ -6,9 +6,10 @@ use audit::events::refusals;
 use clap::{Args, Subcommand};
 use foundation::clock::Timestamp;
 use runtime::server::stop_signal;
-use std::io::ErrorKind;
-use std::time::Duration;
-use storage::db::Db;
+use std::io::{self, ErrorKind, Write as _};
+use std::thread;
+use storage::db::{self, Db};
+use tokio::sync::mpsc;
 
 /// The commands for security events.
 #[derive(Debug, Subcommand)]
@@ -136,22 +137,45 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     }
 }
 
-/// Prints the events that fit the condition as they are recorded, until a signal to stop.
+/// Prints the events that fit the condition as they are recorded, until a signal to stop. Waits while the
+/// database is unavailable.
 async fn tail(db: &Db, filter: &Filter, json: bool) -> Result<(), Error> {
-    let mut stop = Box::pin(stop_signal()?);
+    let stop = stop_signal()?;
     let mut tail = Tail::after(list::newest_id(db).await?);
-    loop {
-        let (events, is_full) = tail.read(db, filter).await?;
-        for event in &events {
-            print(json, event, &[line(event)])?;
+    let (sender, mut reads) = mpsc::channel::<Result<Vec<SecurityEvent>, db::Error>>(1);
+    // A pipe that nobody reads may block for ever. The program does not wait for this thread when it ends.
+    let printer = thread::spawn(move || {
+        while let Some(read) = reads.blocking_recv() {
+            match read {
+                Ok(events) => events
+                    .iter()
+                    .try_for_each(|event| print(json, event, &[line(event)]))?,
+                Err(error) => writeln!(io::stderr(), "{error}; trying again")?,
+            }
         }
-        let pause = match is_full {
-            true => Duration::ZERO,
-            false => POLL_INTERVAL,
-        };
-        tokio::select! {
-            () = &mut stop => return Ok(()),
-            () = tokio::time::sleep(pause) => {}
+        Ok::<_, Error>(())
+    });
+    let follow = async {
+        loop {
+            let (read, is_full) = match tail.read(db, filter).await {
+                Ok((events, is_full)) => (Ok(events), is_full),
+                Err(error @ db::Error::Unavailable(_)) => (Err(error), false),
+                Err(error) => return Err(Error::from(error)),
+            };
+            if sender.send(read).await.is_err() {
+                return Ok(());
+            }
+            if !is_full {
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
+        }
+    };
+    tokio::select! {
+        () = stop => Ok(()),
+        ended = follow => {
+            ended?;
+            // It ended first, so it failed.
+            printer.join().unwrap_or(Ok(()))
         }
     }
 }

@@ -1,12 +1,10 @@
-//! The stream of new security events, for administrators, and the command that prints them.
+//! The stream of new security events, for administrators.
+
+mod command;
 
 use super::events::PATH;
-use foundation::random;
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command};
 use std::time::Duration;
-use storage::execute;
 use tests::{
     PASSWORD, RawConnection, SharedWorld, User, World, eventually, on_every_shape, on_many_processes,
     on_one_shape,
@@ -128,78 +126,6 @@ async fn a_page_follows_events_in_its_language(world: SharedWorld) {
     assert_eq!(by_page["words"], words, "{by_page}");
 }
 
-/// The command `events tail` with these arguments, which is killed on drop.
-struct Tail {
-    command: Child,
-    lines: tokio::sync::mpsc::UnboundedReceiver<String>,
-}
-
-impl Tail {
-    fn start(world: &World, args: &[&str]) -> Self {
-        let mut command = world.spawn(&[&["events", "tail"][..], args].concat());
-        let printed = BufReader::new(command.stdout.take().unwrap()).lines();
-        let (sender, lines) = tokio::sync::mpsc::unbounded_channel();
-        std::thread::spawn(move || {
-            for line in printed.map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
-        Self { command, lines }
-    }
-
-    /// Ends the command by Ctrl-C. Returns whether it succeeded.
-    async fn interrupt(mut self) -> bool {
-        let id = self.command.id().to_string();
-        let status = Command::new("kill").args(["-INT", &id]).status().unwrap();
-        assert!(status.success());
-        // Standard output is closed when the command has ended.
-        while self.lines.recv().await.is_some() {}
-        self.command.wait().unwrap().success()
-    }
-}
-
-impl Drop for Tail {
-    fn drop(&mut self) {
-        let _ = self.command.kill();
-        let _ = self.command.wait();
-    }
-}
-
-async fn a_command_prints_new_events(world: SharedWorld) {
-    let (client, other, db) = (random::id(), random::id(), world.db().await);
-    let insert = "INSERT INTO security_events (at, name, outcome, client_id, trace_id)
-                  VALUES ($1, 'tailed', 'success', $2, 'a')";
-    let record = async |client: &str| execute!(db.writer(), insert, world.now(), client).unwrap();
-    record(&client).await;
-    for args in [
-        &["--client", &client] as &[&str],
-        &["--client", &client, "--json"],
-    ] {
-        let mut tail = Tail::start(&world, args);
-        // The first event may precede the start of the command.
-        let mut recorded = 0;
-        let line = loop {
-            record(&other).await;
-            record(&client).await;
-            recorded += 1;
-            let line = tail.lines.recv();
-            if let Ok(line) = tokio::time::timeout(Duration::from_secs(2), line).await {
-                break line.unwrap();
-            }
-            assert!(recorded < 60, "no event is printed");
-        };
-        match serde_json::from_str::<Value>(&line) {
-            Ok(event) => assert_eq!(event["client_id"], client, "{line}"),
-            Err(_) => assert!(
-                line.ends_with(&format!("  tailed  success  client {client}  trace a")),
-                "{line}"
-            ),
-        }
-        assert_eq!(line.starts_with('{'), args.contains(&"--json"), "{line}");
-        assert!(tail.interrupt().await, "{args:?}");
-    }
-}
-
 /// A proxy that buffers the stream would begin to answer when it ends, after 15 seconds.
 async fn events_pass_a_proxy_that_buffers_responses(world: SharedWorld) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
@@ -243,7 +169,6 @@ async fn a_process_has_at_most_50_streams(world: World) {
 }
 
 on_every_shape!(
-    a_command_prints_new_events,
     a_page_follows_events_in_its_language,
     an_administrator_follows_new_events,
 );
