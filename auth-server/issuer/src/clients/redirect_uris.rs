@@ -40,6 +40,12 @@ pub(crate) fn check(text: &str, kind: ClientType) -> Result<(), String> {
     }
 }
 
+/// Returns whether a redirect URI leads to the origin of the issuer.
+pub(crate) fn is_of_issuer(uri: &str, issuer: &str) -> bool {
+    let urls = Url::parse(uri).ok().zip(Url::parse(issuer).ok());
+    urls.is_some_and(|(uri, issuer)| uri.origin() == issuer.origin())
+}
+
 fn is_this_host(uri: &Url) -> bool {
     match uri.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

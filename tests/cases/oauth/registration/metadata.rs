@@ -174,6 +174,7 @@ async fn unacceptable_metadata_are_refused(shape: Shape) {
         json!(["https://*.app.test/cb"]),
         json!(["javascript:alert(1)"]),
         json!(["app:/cb"]),
+        json!(["https://app.test/cb", format!("{}/docs/try", world.base())]),
         json!(vec!["https://app.test/cb"; 21]),
     ] {
         for method in ["none", "client_secret_basic"] {

@@ -137,7 +137,8 @@ mod tests {
         let native = stand_in("org.example.app:/cb").unwrap();
         assert_eq!(native.scope, parse_json(&document(&json!({}))).unwrap().scope);
         assert!(!native.scope.contains("admin"));
-        for bad in ["", "javascript:alert(1)", "http://app.example/cb"] {
+        let of_issuer = format!("{ISSUER}/docs/try");
+        for bad in ["", "javascript:alert(1)", "http://app.example/cb", &of_issuer] {
             assert!(stand_in(bad).is_err(), "{bad}");
         }
     }

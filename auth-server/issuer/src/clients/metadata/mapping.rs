@@ -1,6 +1,7 @@
 //! The mapping of metadata to the types of clients that this issuer has, and to their rules.
 
 use super::{AuthMethod, CLIENT_CREDENTIALS, CODE_GRANTS, ClientMetadata, MetadataError};
+use crate::clients::redirect_uris::is_of_issuer;
 use crate::clients::{Registration, check_redirect_uris};
 use foundation::scope::Scope;
 use http_client::{ForeignUrl, Guard};
@@ -26,6 +27,13 @@ impl ClientMetadata {
         if kind != ClientType::Service {
             let checked = check_redirect_uris(&redirect_uris, kind, false);
             checked.map_err(|flaw| MetadataError::InvalidRedirectUri(flaw.reason))?;
+            // The consent page would name the issuer's own host as that of the app.
+            if let Some(uri) = redirect_uris.iter().find(|uri| is_of_issuer(uri, issuer)) {
+                let reason = "only an administrator registers an app at the address of this issuer";
+                return Err(MetadataError::InvalidRedirectUri(format!(
+                    "redirect URI {uri:?}: {reason}"
+                )));
+            }
         }
         let mut registration = self.registration(id, kind, redirect_uris, issuer)?;
         if method != AuthMethod::PrivateKeyJwt {
@@ -204,6 +212,21 @@ mod tests {
         ] {
             let (registration, _) = map(&metadata).unwrap_or_else(|error| panic!("{metadata}: {error}"));
             assert_eq!(registration.kind, kind, "{metadata}");
+        }
+    }
+
+    #[test]
+    fn no_redirect_uri_leads_to_the_issuer() {
+        for (uri, is_accepted) in [
+            ("https://issuer.test/docs/try", false),
+            ("https://issuer.test:8443/cb", true),
+            ("https://app.issuer.test/cb", true),
+        ] {
+            let metadata = json!({ "redirect_uris": ["https://app.test/cb", uri] });
+            let mapped = map(&metadata);
+            assert_eq!(mapped.is_ok(), is_accepted, "{uri}");
+            let is_refused = matches!(mapped, Err(MetadataError::InvalidRedirectUri(_)));
+            assert_eq!(is_refused, !is_accepted, "{uri}");
         }
     }
 
