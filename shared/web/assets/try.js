@@ -3,8 +3,8 @@
 // issuer cut off.
 import { Latchkey } from "./latchkey-auth.js";
 
-// Between the redirect and the return, sessionStorage has the client, its scope and the place in the page.
-const PENDING = "try";
+// From a sign-in to its end, sessionStorage has the client, its scope and the place in the page.
+const KEPT = "try";
 const element = (id) => document.getElementById(id);
 
 const text = await (await fetch("/openapi.json")).text();
@@ -17,7 +17,12 @@ function choose({ clientId, scope }) {
   const issuer = new URL(authorizationUrl).origin;
   latchkey = new Latchkey({ issuer, clientId, redirectUri: origin + pathname, scope });
   latchkey.addEventListener("signedin", () => show("You are signed in: requests have an access token."));
-  latchkey.addEventListener("signedout", ({ detail }) => show(detail.message));
+  latchkey.addEventListener("signedout", ({ detail }) => end(detail));
+}
+
+function end({ message }) {
+  sessionStorage.removeItem(KEPT);
+  show(`${message} Sign in again, or load the page again to use the session of the browser.`);
 }
 
 function show(outcome) {
@@ -36,21 +41,28 @@ for (const scope of Object.keys(scopes)) {
 element("sign-in").addEventListener("submit", (event) => {
   event.preventDefault();
   const fields = new FormData(event.target);
-  const pending = { clientId: fields.get("client_id"), scope: fields.getAll("scope").join(" "), hash: location.hash };
-  sessionStorage.setItem(PENDING, JSON.stringify(pending));
-  choose(pending);
+  const chosen = { clientId: fields.get("client_id"), scope: fields.getAll("scope").join(" "), hash: location.hash };
+  sessionStorage.setItem(KEPT, JSON.stringify(chosen));
+  choose(chosen);
   latchkey.signIn().catch((error) => show(error.message));
 });
 element("sign-out").addEventListener("click", () => latchkey.signOut().catch((error) => show(error.message)));
 
-const pending = JSON.parse(sessionStorage.getItem(PENDING));
-sessionStorage.removeItem(PENDING);
-if (pending) {
-  choose(pending);
-  await latchkey.start().catch((error) => show(error.message));
-  history.replaceState(null, "", `?client_id=${encodeURIComponent(pending.clientId)}${pending.hash}`);
+const kept = JSON.parse(sessionStorage.getItem(KEPT));
+const parameters = new URLSearchParams(location.search);
+const isResponse = parameters.has("state");
+if (kept) {
+  choose(kept);
+  const restored = await latchkey.start().catch((error) => show(error.message));
+  if (restored === "signed_out") end(latchkey.ended);
 }
-element("client_id").value = new URLSearchParams(location.search).get("client_id") ?? "reference";
+// The code of a response leaves the address, also if no sign-in here asked for it.
+if (kept || isResponse) {
+  const query = kept ? `?client_id=${encodeURIComponent(kept.clientId)}` : "";
+  const hash = isResponse ? (kept?.hash ?? "") : location.hash;
+  history.replaceState(null, "", location.pathname + query + hash);
+}
+element("client_id").value = kept?.clientId ?? parameters.get("client_id") ?? "reference";
 
 SwaggerUIBundle({
   // Without the scheme, and without the requirements that name it, Swagger UI offers no sign-in of its own.
@@ -60,9 +72,13 @@ SwaggerUIBundle({
   validatorUrl: null,
   requestInterceptor: async (request) => {
     const csrf = document.cookie.match(/(?:^|; )csrf=([^;]+)/);
-    if (latchkey?.signedIn) {
-      request.headers.Authorization ??= `Bearer ${await latchkey.accessToken()}`;
-      // The token alone authenticates the request.
+    if (latchkey) {
+      const token = await latchkey.accessToken().catch((error) => {
+        show(`No request was sent. ${error.message}`);
+        throw error;
+      });
+      request.headers.Authorization ??= `Bearer ${token}`;
+      // The token alone authenticates the request, and after the end of the sign-in nothing else takes its place.
       request.credentials = "omit";
     } else if (csrf && request.method !== "GET") {
       request.headers["x-csrf-token"] ??= csrf[1];

@@ -201,6 +201,7 @@ async fn the_document_is_cacheable(world: SharedWorld) {
 
 async fn swagger_ui_shows_the_document_and_loads_only_own_assets(world: SharedWorld) {
     let reply = world.anyone().get("/docs/try").await.expect(200);
+    assert_eq!(reply.header("cache-control"), "no-store");
     let policy = reply.header("content-security-policy");
     assert!(
         policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self'"),

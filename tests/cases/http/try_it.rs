@@ -21,8 +21,19 @@ async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
     // The same place of the page, without the code.
     let address = chromium.expect(&OPERATION[1..]).await;
     assert_eq!(address, format!("{page}?client_id=reference#/Nowhere"));
-    let stored = "return [localStorage.length, sessionStorage.length]";
-    assert_eq!(chromium.run(stored, &[]).await, json!([0, 0]));
+    let stored =
+        "return [localStorage.length, sessionStorage.length, Object.keys(JSON.parse(sessionStorage.try))]";
+    let kept = json!([0, 1, ["clientId", "scope", "hash"]]);
+    assert_eq!(chromium.run(stored, &[]).await, kept);
+    // The page restores the sign-in, and refuses a response to none of its own.
+    let unsolicited = format!("{page}?code=foreign&state=foreign&iss={}", world.base());
+    chromium.open(&unsolicited).await;
+    chromium.expect("state_mismatch").await;
+    let address = chromium.expect(&OPERATION[1..]).await;
+    assert_eq!(address, format!("{page}?client_id=reference"));
+    chromium.open(&page).await;
+    chromium.expect(SIGNED_IN).await;
+    chromium.expect(&OPERATION[1..]).await;
     // The cookie of the session would be enough for this request.
     chromium.delete_cookies().await;
     for (button, shown) in [
@@ -43,6 +54,13 @@ async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
     chromium.submit(&[], "#sign-out", ended).await;
     let source = chromium.source().await;
     assert!(!source.contains(SIGNED_IN), "{source}");
+    // Nothing takes the place of the token.
+    let execute = format!("{OPERATION} .execute");
+    chromium.submit(&[], &execute, "No request was sent").await;
+    chromium.open(&unsolicited).await;
+    let address = chromium.expect(&OPERATION[1..]).await;
+    assert_eq!(address, page);
+    assert_eq!(chromium.run("return sessionStorage.length", &[]).await, json!(0));
 }
 
 on_shapes!(a_reader_signs_in_and_sends_a_request: ; long: sqlite Sqlite);

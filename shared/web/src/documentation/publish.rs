@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::header;
+use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -175,7 +175,13 @@ fn asset(file: &str, issuer: &str) -> Option<Response> {
         }
         _ => return None,
     };
-    Some(pages::response(content_type, &security_policy(issuer), text))
+    let mut response = pages::response(content_type, &security_policy(issuer), text);
+    if file == "try" {
+        // The address of this page may have the code of a sign-in.
+        let caching = HeaderValue::from_static("no-store");
+        response.headers_mut().insert(header::CACHE_CONTROL, caching);
+    }
+    Some(response)
 }
 
 /// Allows Swagger UI scripts and styles of this origin only, and requests to it and to the issuer, which
