@@ -2,6 +2,7 @@
 
 mod app;
 pub mod cli;
+pub mod demo_clients;
 pub mod doctor;
 mod housekeeping;
 mod http;
@@ -48,8 +49,9 @@ pub struct Issuer(App);
 
 impl Issuer {
     /// Migrates the schema, opens the installation secret and the signing keys (generating missing ones), and
-    /// starts the background tasks: key rotation, housekeeping, alerts and mail delivery. Fails if a setting
-    /// is invalid, neither of the master keys opens the secret and the keys, or the database does not answer.
+    /// starts the background tasks: key rotation, housekeeping, alerts and mail delivery. In production it
+    /// disables the clients of a trial. Fails if a setting is invalid, neither of the master keys opens the
+    /// secret and the keys, or the database does not answer.
     pub fn open<'a>(
         runtime: &'a Runtime,
         settings: &'a settings::IssuerSettings,
@@ -86,6 +88,9 @@ impl Issuer {
             let key_store = rotation.store.clone();
             let keys = rotation.open().await.map_err(startup_error)?;
             tokio::spawn(rotation.run(keys.clone()));
+            if runtime.is_production {
+                demo_clients::disable_unchanged(runtime).await?;
+            }
             let clock = &runtime.clock;
             let events_kept = settings.alerts.events_kept;
             tokio::spawn(housekeeping::run(db.clone(), clock.clone(), events_kept));

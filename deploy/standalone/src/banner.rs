@@ -1,6 +1,7 @@
 //! The start-up banner.
 
-use crate::first_start::{ADMINISTRATOR, Bootstrapped, DEMO_CLIENT_ID, DEMO_PATH, InitialPassword};
+use crate::first_start::{ADMINISTRATOR, Bootstrapped, InitialPassword};
+use auth_server::demo_clients::{DEMO_CLIENT_ID, DEMO_PATH};
 use foundation::urls::{Urls, origin_of};
 use std::io::{self, Write as _};
 

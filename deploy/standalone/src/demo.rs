@@ -1,7 +1,8 @@
 //! The demo pages: the front page, the demo app, and the redirect URI of the demo client.
 
-use crate::first_start::{ADMINISTRATOR, DEMO_APP_CALLBACK, DEMO_APP_ID, DEMO_PATH, PasswordPlace};
+use crate::first_start::{ADMINISTRATOR, PasswordPlace};
 use askama::Template;
+use auth_server::demo_clients::{DEMO_APP_CALLBACK, DEMO_APP_ID, DEMO_PATH};
 use auth_server::pages::{Brand, allow_requests, present, render, text};
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};

@@ -1,7 +1,8 @@
 //! The first start generates the sealing keys and creates the administrator, the demo client, the demo app
 //! and the client of the reference. A later start adds only what is missing.
 
-use auth_server::clients::{Error as ClientError, Registration, disable, register};
+use auth_server::clients::{Error as ClientError, Registration, register};
+use auth_server::demo_clients;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::private_files::{self, Existing};
@@ -9,7 +10,7 @@ use foundation::sealing::SealingKey;
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
 use identity::accounts;
-use identity::clients::{self, Client, ClientType};
+use identity::clients;
 use identity::users::{self, NewUser, Role};
 use runtime::startup::{Error, Runtime};
 use std::io::{self, IsTerminal as _};
@@ -17,18 +18,6 @@ use std::path::{Path, PathBuf};
 
 /// The e-mail address of the administrator.
 pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
-/// The `client_id` of the demo client.
-pub(crate) const DEMO_CLIENT_ID: &str = "demo";
-/// The path of the demo client's redirect URI, and of the demo app.
-pub(crate) const DEMO_PATH: &str = "/demo";
-/// The `client_id` of the demo app.
-pub(crate) const DEMO_APP_ID: &str = "demo-app";
-/// The path of the demo app's redirect URI.
-pub(crate) const DEMO_APP_CALLBACK: &str = "/demo/callback";
-/// The `client_id` of the page of the reference that sends requests. The page proposes it.
-const REFERENCE_ID: &str = "reference";
-/// The path of that page, to which its sign-in returns.
-const REFERENCE_PATH: &str = "/docs/try";
 /// The file name of the master key.
 pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
@@ -124,76 +113,39 @@ fn failed(path: &Path, error: &dyn std::fmt::Display) -> InvalidSetting {
 }
 
 /// Creates the administrator if it is missing, and the demo clients if they are missing and the installation
-/// is on loopback. Disables these if the installation has become one of production.
+/// is on loopback.
 pub(crate) async fn bootstrap(runtime: &Runtime, is_production: bool) -> Result<Bootstrapped, Error> {
     let context = RequestContext::without_request();
     let password = create_administrator(runtime, &context).await?;
-    let apps = [
-        app(runtime, DEMO_APP_ID, "Latchkey demo app", DEMO_APP_CALLBACK),
-        app(runtime, REFERENCE_ID, "API reference", REFERENCE_PATH),
-    ];
-    // Apps at a name such as id.localhost have no https, so no issuer registers them.
-    let can_register = apps.iter().all(|app| app.check(&runtime.urls.issuer).is_ok());
-    create_or_disable(runtime, demo_client(runtime), is_production, &context).await?;
-    for app in apps.into_iter().filter(|_| can_register) {
-        create_or_disable(runtime, app, is_production, &context).await?;
-    }
+    let has_demo_app = !is_production && create_demo_clients(runtime, &context).await?;
     Ok(Bootstrapped {
         password,
-        has_demo_app: can_register && !is_production,
+        has_demo_app,
     })
 }
 
-/// Creates a demo client if it is missing and the installation is on loopback. Disables it if the installation
-/// has become one of production.
-async fn create_or_disable(
-    runtime: &Runtime,
-    created: Registration,
-    is_production: bool,
-    context: &RequestContext,
-) -> Result<(), Error> {
-    let (db, issuer) = (&runtime.identity.db, &runtime.urls.issuer);
-    let found = clients::find(db, &created.id).await?;
-    let changed = match found {
-        None if !is_production => register(db, issuer, created, context).await.map(|_| ()),
-        Some(client) if is_production => disable_unchanged(runtime, &client, &created, context).await,
-        _ => Ok(()),
-    };
-    match changed {
-        Ok(()) | Err(ClientError::Taken(_)) => Ok(()),
-        Err(error) => Err(Error::Other(error.to_string())),
+/// Creates the demo clients that are missing. Returns whether the apps among them can be registered.
+async fn create_demo_clients(runtime: &Runtime, context: &RequestContext) -> Result<bool, Error> {
+    let [demo_client, apps @ ..] = demo_clients::registrations(runtime);
+    // Apps at a name such as id.localhost have no https, so no issuer registers them.
+    let can_register = apps.iter().all(|app| app.check(&runtime.urls.issuer).is_ok());
+    create(runtime, demo_client, context).await?;
+    for app in apps.into_iter().filter(|_| can_register) {
+        create(runtime, app, context).await?;
     }
+    Ok(can_register)
 }
 
-/// Disables a demo client, unless it is disabled or the operator has made another client of it. Any program
-/// on a user's machine can act as these public first-party clients.
-async fn disable_unchanged(
-    runtime: &Runtime,
-    client: &Client,
-    created: &Registration,
-    context: &RequestContext,
-) -> Result<(), ClientError> {
-    // The first redirect URI is at the former base URL, so only its path is compared.
-    let is_unchanged = client.name == created.name
-        && client.first_party
-        && client.scope == created.scope
-        && first_path(&client.redirect_uris) == first_path(&created.redirect_uris)
-        && client.redirect_uris.get(1..) == created.redirect_uris.get(1..);
-    if client.disabled_at.is_some() || !is_unchanged {
+/// Creates a client if it is missing.
+async fn create(runtime: &Runtime, created: Registration, context: &RequestContext) -> Result<(), Error> {
+    let (db, issuer) = (&runtime.identity.db, &runtime.urls.issuer);
+    if clients::find(db, &created.id).await?.is_some() {
         return Ok(());
     }
-    let (db, revocations) = (&runtime.identity.db, &runtime.identity.revocations);
-    disable(db, revocations, &client.id, context).await?;
-    tracing::warn!(
-        client_id = client.id.as_str(),
-        "the demo client is disabled, because this installation is not on loopback any more"
-    );
-    Ok(())
-}
-
-/// Returns the path of the first of these URIs, without the slash at its beginning.
-fn first_path(uris: &[String]) -> Option<&str> {
-    uris.first()?.splitn(4, '/').nth(3)
+    match register(db, issuer, created, context).await {
+        Ok(_) | Err(ClientError::Taken(_)) => Ok(()),
+        Err(error) => Err(Error::Other(error.to_string())),
+    }
 }
 
 /// Creates an administrator unless there is one. If several processes do this at the same time, one of them
@@ -230,31 +182,6 @@ async fn create_administrator(
     };
     tx.commit().await?;
     Ok(Some(password))
-}
-
-fn demo_client(runtime: &Runtime) -> Registration {
-    let (id, name) = (DEMO_CLIENT_ID.to_owned(), "Latchkey demo".to_owned());
-    Registration {
-        redirect_uris: vec![
-            runtime.policy.url(DEMO_PATH),
-            "http://127.0.0.1/callback".to_owned(),
-        ],
-        post_logout_redirect_uris: vec![runtime.policy.url(DEMO_PATH)],
-        first_party: true,
-        ..Registration::new(id, name, ClientType::Spa, Role::User.scope())
-    }
-}
-
-/// The demo client has its refresh tokens in bodies, for programs without a browser, and the apps in a
-/// cookie. Their pages are on the origin of the issuer, which alone receives the cookie.
-fn app(runtime: &Runtime, id: &str, name: &str, callback: &str) -> Registration {
-    let (id, name) = (id.to_owned(), name.to_owned());
-    Registration {
-        redirect_uris: vec![format!("{}{callback}", runtime.urls.issuer)],
-        first_party: true,
-        refresh_cookie: true,
-        ..Registration::new(id, name, ClientType::Spa, Role::User.scope())
-    }
 }
 
 /// Returns the content of a file with one line.

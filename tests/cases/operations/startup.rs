@@ -1,6 +1,7 @@
 //! Startup: first start, restart, settings and commands.
 
 use crate::oauth::signing_keys;
+use foundation::role::Role;
 use serde_json::{Value, json};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
@@ -565,6 +566,29 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
     }
 }
 
+/// The database of a trial has become that of several processes by `latchkey copy`.
+async fn a_separate_issuer_in_production_disables_the_demo_client(mut world: World) {
+    let (callback, scope) = (format!("{}/demo", world.base()), Role::User.scope().to_string());
+    let create = ["clients", "create", "--id", "demo", "--name", "Latchkey demo"];
+    let uris = [
+        "--redirect-uri",
+        &callback,
+        "--redirect-uri",
+        "http://127.0.0.1/callback",
+    ];
+    let rest = ["--type", "spa", "--scope", &scope, "--first-party", "--json"];
+    world.cli(&[&create[..], &uris, &rest].concat(), "");
+    world.stop().await;
+    world.set_issuer_flags(&[("--base-url", Some("https://id.example.org"))]);
+    world.restart_unready().await;
+    eventually("the demo client is not disabled", async || {
+        let demo = world.cli(&["clients", "show", "demo", "--json"], "");
+        demo["disabled_at"].is_string()
+    })
+    .await;
+    world.stop().await;
+}
+
 /// An issuer of plain http at a name of its own registers no app there.
 async fn the_demo_app_is_only_where_it_can_be_registered(shape: Shape) {
     let setup = World::builder(shape).flag("--issuer", "http://id.localhost");
@@ -623,7 +647,10 @@ on_one_process!(
     help_shows_every_setting
 );
 
-on_many_processes!(plain_http_in_production_is_refused);
+on_many_processes!(
+    a_separate_issuer_in_production_disables_the_demo_client,
+    plain_http_in_production_is_refused,
+);
 
 on_shapes!(every_secret_may_be_in_a_file: sqlite Sqlite);
 on_shapes!(issuers_that_start_together_share_one_installation: split Split);
