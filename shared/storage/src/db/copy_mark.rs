@@ -8,8 +8,8 @@ use sqlx::{Connection as _, FromRow, PgConnection, Postgres, Sqlite, SqliteConne
 sql! {
     EXISTS_SQLITE = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '_copy')";
     EXISTS_POSTGRES = "SELECT to_regclass('_copy') IS NOT NULL";
-    CREATE = "CREATE TABLE IF NOT EXISTS _copy (installation TEXT NOT NULL, table_name TEXT NOT NULL,
-                                                last_rowid BIGINT NOT NULL, copied BIGINT NOT NULL)";
+    CREATE = "CREATE TABLE _copy (installation TEXT NOT NULL, table_name TEXT NOT NULL,
+                                  last_rowid BIGINT NOT NULL, copied BIGINT NOT NULL)";
     REMOVE = "DROP TABLE IF EXISTS _copy";
 }
 
@@ -61,9 +61,12 @@ pub(super) async fn is_moved(source: &mut SqliteConnection) -> sqlx::Result<bool
     exists.fetch_one(source).await.map(|(is_moved,)| is_moved)
 }
 
-/// Marks an installation as copied to PostgreSQL.
+/// Marks an installation as copied to PostgreSQL, unless it is marked.
 pub(super) async fn mark_as_moved(source: &mut SqliteConnection) -> sqlx::Result<()> {
-    sqlx::query::<Sqlite>(CREATE).execute(source).await.map(|_| ())
+    match is_moved(source).await? {
+        true => Ok(()),
+        false => sqlx::query::<Sqlite>(CREATE).execute(source).await.map(|_| ()),
+    }
 }
 
 /// Returns the progress of an unfinished copy, if there is one.
