@@ -195,6 +195,8 @@ impl InstallationCopy {
     async fn lock_source(&self) -> Result<SqliteConnection, CopyError> {
         release_closing(&self.file).await?;
         let mut source = connect_to_file(&self.file).await?;
+        // With FULL, a power failure can undo the mark of the source after the target came into use.
+        source.control("PRAGMA synchronous = EXTRA").await?;
         let in_use = || CopyError::File(FileError::InUse(self.file.clone()));
         let begun = source.control("BEGIN EXCLUSIVE").await;
         begun.map_err(|error| match Error::from(error) {
