@@ -16,12 +16,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// The pause between attempts to release a file whose connections close on threads of their own.
+/// The time in which a file whose connections close on threads of their own is released.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The most such attempts.
-const ATTEMPTS: usize = 100;
 
 /// The reason why a database file was not copied or replaced.
 #[derive(Debug, thiserror::Error)]
@@ -223,12 +223,12 @@ async fn release(file: &Path) -> Result<(), FileError> {
 
 /// Releases a file as [`release`] does. Waits for connections that are closing.
 pub(super) async fn release_closing(file: &Path) -> Result<(), FileError> {
-    let mut attempts = 1;
+    let began = Instant::now();
     while let Err(error) = release(file).await {
-        if attempts == ATTEMPTS || !matches!(error, FileError::InUse(_)) {
+        // An attempt itself waits for another process that has the file to itself, such as another copy.
+        if began.elapsed() >= RELEASE_TIMEOUT || !matches!(error, FileError::InUse(_)) {
             return Err(error);
         }
-        attempts += 1;
         tokio::time::sleep(PAUSE).await;
     }
     Ok(())
