@@ -36,6 +36,11 @@ impl Nginx {
         }
         nginx
     }
+
+    /// What it logged so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
 }
 
 impl Drop for Nginx {
@@ -43,8 +48,7 @@ impl Drop for Nginx {
         let _ = self.process.kill();
         let _ = self.process.wait();
         if std::thread::panicking() {
-            let log = fs::read_to_string(&self.log).unwrap_or_default();
-            eprintln!("--- nginx ---\n{log}--- end of nginx ---");
+            eprintln!("--- nginx ---\n{}--- end of nginx ---", self.log());
         }
     }
 }

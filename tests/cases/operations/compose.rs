@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 use storage::fetch_all;
 use tests::{
-    Caller, Post, Shape, Tokens, User, World, compose_file, connections_to, on_shapes, tool,
+    Caller, Nginx, Post, Shape, Tokens, User, World, compose_file, connections_to, on_shapes, tool,
     without_deployment,
 };
 
@@ -29,6 +29,13 @@ fn read(path: &str) -> String {
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
     let (_, rest) = text.split_once(start).unwrap();
     rest.split_once(end).unwrap().0
+}
+
+/// The value of a directive of nginx.
+fn directive<'a>(config: &'a str, name: &str) -> &'a str {
+    let mut lines = config.lines().map(str::trim);
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.strip_suffix(';'));
+    value.unwrap_or_else(|| panic!("{name} is not set"))
 }
 
 /// The commands of the documentation that create the secrets.
@@ -145,9 +152,31 @@ fn nginx_sends_the_issuer_its_paths() {
     assert_eq!(sent, listed);
 }
 
+/// No client fills the memory of nginx or its files, and the heads of all connections have room.
+fn nginx_holds_little_for_its_clients() {
+    let config = read("deploy/nginx.conf");
+    let number = |text: &str| text.parse::<u64>().unwrap();
+    assert_eq!(directive(&config, "proxy_request_buffering"), "off");
+    assert_eq!(directive(&config, "proxy_max_temp_file_size"), "0");
+    assert_eq!(directive(&config, "limit_conn"), "addresses 100");
+    let processes = number(directive(&config, "worker_processes"));
+    let connections = processes * number(directive(&config, "worker_connections"));
+    let buffers = directive(&config, "large_client_header_buffers");
+    let (count, size) = buffers.split_once(' ').unwrap();
+    let heads = connections * number(count) * number(size.trim_end_matches('k')) * 1024;
+    let file = compose_file();
+    let nginx = &file["services"]["nginx"];
+    let memory = nginx["deploy"]["resources"]["limits"]["memory"].as_str().unwrap();
+    let memory = number(memory.trim_end_matches('M')) * 1024 * 1024;
+    assert!(2 * heads <= memory, "{heads} of {memory}");
+    assert_eq!(nginx["tmpfs"], json!(["/tmp:size=32m"]));
+    let files = nginx["ulimits"]["nofile"].as_u64().unwrap();
+    assert!(files > connections, "{files}");
+}
+
 /// One deployment for all of it, because its start takes most of the time.
 async fn an_app_is_served_through_nginx(shape: Shape) {
-    let (mut world, _nginx) = World::start_composed(shape, &documented_secrets()).await;
+    let (mut world, nginx) = World::start_composed(shape, &documented_secrets()).await;
     let anyone = world.anyone();
     let user = world.sign_up_and_log_in().await;
     let app = world.app().register_by_command();
@@ -157,8 +186,11 @@ async fn an_app_is_served_through_nginx(shape: Shape) {
     world.expect_accepted(&refreshed.access).await;
     let post = expect_strong_entity_tags(&user).await;
     expect_client_address(&world, &user).await;
-    let large = anyone.get(&post.path).header("x-large", &"x".repeat(30_000));
+    let line = "x".repeat(15_000);
+    let names = ["x-first", "x-second", "x-third"].into_iter();
+    let large = names.fold(anyone.get(&post.path), |call, name| call.header(name, &line));
     large.await.expect(200);
+    expect_bodies_as_they_arrive(&user, &nginx).await;
     expect_stream_at_once(&world).await;
     let [issuers, apis] = [world.issuer_ports(), world.api_ports()];
     expect_kept_connections(&anyone, &post, &[&issuers[..], &apis[..]].concat()).await;
@@ -195,6 +227,20 @@ async fn expect_client_address(world: &World, user: &User) {
     assert_eq!(addresses, [(Some(claimed.address().to_string()),)]);
 }
 
+/// nginx stores no body, and one that is too large gets the answer of the API.
+async fn expect_bodies_as_they_arrive(user: &User, nginx: &Nginx) {
+    let text = json!({ "title": "Large" }).to_string();
+    let padded = |size: usize| {
+        let body = format!("{text}{}", " ".repeat(size - text.len()));
+        user.post("/posts").body("application/json", body)
+    };
+    let limit = 1024 * 1024;
+    padded(limit).await.expect(201);
+    padded(limit + 1).await.expect_error(413, "payload_too_large");
+    // Of each body that it stores, nginx logs a warning.
+    assert!(!nginx.log().contains("temporary file"), "{}", nginx.log());
+}
+
 /// The beginning of a stream arrives before its end, which is 15 seconds later.
 async fn expect_stream_at_once(world: &World) {
     let admin = world.user_with_role("admin").await;
@@ -223,4 +269,5 @@ without_deployment!(
     containers_have_few_rights,
     each_service_sets_settings_of_its_program,
     nginx_sends_the_issuer_its_paths,
+    nginx_holds_little_for_its_clients,
 );
