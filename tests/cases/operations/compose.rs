@@ -191,6 +191,7 @@ async fn an_app_is_served_through_nginx(shape: Shape) {
     let large = names.fold(anyone.get(&post.path), |call, name| call.header(name, &line));
     large.await.expect(200);
     expect_bodies_as_they_arrive(&user, &nginx).await;
+    expect_https_from_now_on(&anyone, &post).await;
     expect_stream_at_once(&world).await;
     let [issuers, apis] = [world.issuer_ports(), world.api_ports()];
     expect_kept_connections(&anyone, &post, &[&issuers[..], &apis[..]].concat()).await;
@@ -239,6 +240,15 @@ async fn expect_bodies_as_they_arrive(user: &User, nginx: &Nginx) {
     padded(limit + 1).await.expect_error(413, "payload_too_large");
     // Of each body that it stores, nginx logs a warning.
     assert!(!nginx.log().contains("temporary file"), "{}", nginx.log());
+}
+
+/// nginx tells browsers to use https alone, also with an error.
+async fn expect_https_from_now_on(anyone: &Caller, post: &Post) {
+    for (path, status) in [(post.path.as_str(), 200), ("/me", 401)] {
+        let reply = anyone.get(path).await.expect(status);
+        let policy = reply.header("strict-transport-security");
+        assert_eq!(policy, "max-age=31536000", "{reply}");
+    }
 }
 
 /// The beginning of a stream arrives before its end, which is 15 seconds later.
