@@ -139,9 +139,14 @@ fn selectors_find_the_pods_that_they_name() {
                 assert!(["http", "metrics"].contains(&port), "{name}: {port}");
             }
             let peers = array(&rule["from"]).iter().chain(array(&rule["to"]));
-            for peer in peers.filter(|peer| peer.get("namespaceSelector").is_none()) {
-                let pods = peer.get("podSelector").map(selected);
-                assert!(pods.is_none_or(|pods| pods.len() == 1), "{name}: {peer}");
+            for peer in peers.filter(|peer| peer.get("ipBlock").is_none()) {
+                // Of another namespace too, only some pods are allowed.
+                assert!(peer["podSelector"]["matchLabels"].is_object(), "{name}: {peer}");
+                let is_own = peer.get("namespaceSelector").is_none();
+                assert!(
+                    !is_own || selected(&peer["podSelector"]).len() == 1,
+                    "{name}: {peer}"
+                );
             }
         }
     }

@@ -118,6 +118,8 @@ async fn the_settings_of_the_pods_are_valid(world: SharedWorld) {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let settings = text(&named("ConfigMap", "latchkey-settings")["data"]["latchkey.toml"]);
+    // The example trusts a network of documentation, so that an installation names its own.
+    assert!(settings.contains("trusted-proxies = [\"192.0.2."), "{settings}");
     std::fs::write(dir.join("latchkey.toml"), settings).unwrap();
     let key = "A".repeat(43);
     let database = format!("sqlite:{}", dir.join("missing.db").display());
