@@ -25,7 +25,7 @@ unset. The keys of the file are the names of the flags, with hyphens and without
 
 ```toml
 base-url = "https://id.example.org"
-trusted-proxies = ["10.0.0.0/8", "fd00::/8"]
+trusted-proxies = ["10.0.0.0/28", "fd00::/124"]
 database-url-file = "/run/secrets/database-url"
 session-idle = "2h"
 max-connections = 20000
