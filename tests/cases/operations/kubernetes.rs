@@ -211,9 +211,16 @@ fn the_ingress_sends_the_documented_paths_to_the_issuer() {
     assert_eq!(sent, documented);
 }
 
+fn the_ingress_tells_browsers_to_use_https_alone() {
+    let annotations = &named("Ingress", "latchkey")["metadata"]["annotations"];
+    assert_eq!(annotations["nginx.org/hsts"], "true");
+    assert_eq!(annotations["nginx.org/hsts-max-age"], "31536000");
+}
+
 without_deployment!(
     the_manifests_satisfy_the_schemas,
     selectors_find_the_pods_that_they_name,
     ports_agree,
     the_ingress_sends_the_documented_paths_to_the_issuer,
+    the_ingress_tells_browsers_to_use_https_alone,
 );
