@@ -51,9 +51,9 @@ def patched(resources, patch):
 def rename_images(resource, images):
     for container in resource.get("spec", {}).get("template", {}).get("spec", {}).get("containers", []):
         for image in images:
-            only(image, {"name", "newName", "newTag"})
+            only(image, {"name", "newName", "digest"})
             if container["image"] == image["name"]:
-                container["image"] = f"{image['newName']}:{image['newTag']}"
+                container["image"] = f"{image['newName']}@{image['digest']}"
                 break
 
 

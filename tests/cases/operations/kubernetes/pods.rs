@@ -11,10 +11,10 @@ use url::Url;
 /// The directory of the mounted secrets.
 const SECRETS: &str = "/run/secrets/latchkey/";
 
-/// The program in the image of a container.
+/// The program in the image of a container, which has a digest.
 fn program(container: &Value) -> &str {
-    let image = text(&container["image"]).rsplit('/').next().unwrap();
-    image.split(':').next().unwrap()
+    let (image, _) = text(&container["image"]).split_once("@sha256:").unwrap();
+    image.rsplit('/').next().unwrap()
 }
 
 /// Both programs answer these routes, and the issuer the one of its keys.
