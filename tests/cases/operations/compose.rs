@@ -1,11 +1,10 @@
 //! `deploy/compose.yaml`: its form, what its containers may do, and the deployment that it describes, which
 //! [`World::start_composed`] starts without a container engine.
 
-use super::drain_seconds;
+use super::{drain_seconds, read};
 use clap::{Args as _, Command as Definitions};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 use storage::fetch_all;
 use tests::{
@@ -19,11 +18,6 @@ const PROGRAMS: [(&str, &str); 3] = [
     ("api-server", "api-server"),
     ("migrate", "auth-server"),
 ];
-
-fn read(path: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    std::fs::read_to_string(root.join(path)).unwrap()
-}
 
 /// The first part of a text between two others.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
@@ -91,10 +85,27 @@ fn containers_have_few_rights() {
     }
     assert_eq!(file["networks"]["data"]["internal"], true);
     assert!(file["services"]["nginx"]["networks"]["data"].is_null());
+}
+
+/// The files that the documentation creates in a clone reach no commit and no image.
+fn secrets_stay_out_of_commits_and_images() {
     for list in [".dockerignore", ".gitignore"] {
-        let names_secrets = |line: &str| line.trim_start_matches('/') == "deploy/secrets";
-        assert!(read(list).lines().any(names_secrets), "{list}");
+        let list = read(list);
+        let names = list
+            .lines()
+            .map(|line| line.trim_start_matches("**/").trim_start_matches('/'));
+        for secret in ["deploy/secrets", "*.key"] {
+            assert!(names.clone().any(|name| name == secret), "{secret}: {list}");
+        }
     }
+    let page = read("docs/operate/install.md");
+    let (_, kubernetes) = page.split_once("\n## Kubernetes\n").unwrap();
+    let commands = between(kubernetes, "```console\n", "```");
+    let (directory, creation) = commands.split_once("cd deploy/secrets\n").unwrap();
+    assert!(
+        !directory.contains('>') && creation.contains("> master-key"),
+        "{commands}"
+    );
 }
 
 /// Each service has the settings of its program, and only the secrets that they name.
@@ -277,6 +288,7 @@ on_shapes!(an_app_is_served_through_nginx: split Split);
 without_deployment!(
     the_file_follows_the_compose_specification,
     containers_have_few_rights,
+    secrets_stay_out_of_commits_and_images,
     each_service_sets_settings_of_its_program,
     nginx_sends_the_issuer_its_paths,
     nginx_holds_little_for_its_clients,
