@@ -3,7 +3,7 @@
 
 use super::units::{UNITS, unit, values};
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tests::{RootDirectory, Shape, as_root, free_port, on_shapes, programs_dir, public_directory};
@@ -197,6 +197,9 @@ async fn a_purge_deletes_the_data_on_demand(_: Shape) {
     let package = build(directory.path(), "1");
     let machine = Machine::with_dependencies_of(&package, directory.path().join("root"));
     machine.dpkg("--install", &package);
+    // systemd makes such a link for a service whose user is dynamic.
+    fs::create_dir_all(machine.root.join("var/lib/private/latchkey")).unwrap();
+    symlink("private/latchkey", machine.root.join(DATA)).unwrap();
     let data = [DATA, "var/lib/latchkey-auth", "etc/latchkey/credentials"];
     for path in data {
         fs::create_dir_all(machine.root.join(path)).unwrap();
@@ -209,6 +212,7 @@ async fn a_purge_deletes_the_data_on_demand(_: Shape) {
     fs::write(machine.root.join("etc/latchkey/delete-data"), "").unwrap();
     machine.dpkg("--purge", "latchkey");
     assert!(!data.iter().any(|path| machine.has(path)));
+    assert!(!machine.has("var/lib/private/latchkey/master-key"));
 }
 
 on_shapes!(the_package_installs_upgrades_and_leaves_the_data: sqlite Sqlite);
