@@ -1,6 +1,7 @@
 //! The Debian package of `deploy/debian`, in a root directory of its own. Its scripts run there with the tools
 //! of this machine, as when a system is installed from another one (`DPKG_ROOT`).
 
+use super::root;
 use super::units::{UNITS, unit, values};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
@@ -33,8 +34,7 @@ fn run(command: &mut Command) -> String {
 }
 
 fn build(directory: &Path, revision: &str) -> PathBuf {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/debian/build");
-    let mut build = Command::new(script);
+    let mut build = Command::new(root().join("deploy/debian/build"));
     build.arg(programs_dir()).arg(directory).arg(revision);
     // The compression would take half a minute.
     let printed = run(build.env("DPKG_DEB_COMPRESSOR_TYPE", "none"));

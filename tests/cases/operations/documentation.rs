@@ -9,6 +9,7 @@
 mod quickstarts;
 mod tutorial;
 
+use super::{read, root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,10 +27,6 @@ struct Block {
     line: usize,
     language: String,
     text: String,
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
 /// The paths of README.md and of all pages below docs/, relative to the repository.
@@ -59,7 +56,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 /// Each row of the table of limits names constants in one of its files, or a function or statement in
 /// parentheses.
 fn limits_name_constants_of_the_code() {
-    let page = std::fs::read_to_string(root().join("docs/develop/limits.md")).unwrap();
+    let page = read("docs/develop/limits.md");
     let (mut directory, mut constants) = (PathBuf::new(), 0);
     for line in page.lines() {
         if line.starts_with("## ") {
@@ -272,7 +269,7 @@ fn the_settings_page_is_current() {
 
 /// The second column of the tables of modules in `docs/develop/conformance.md` names tests.
 fn the_tests_of_the_conformance_page_exist() {
-    let page = std::fs::read_to_string(root().join("docs/develop/conformance.md")).unwrap();
+    let page = read("docs/develop/conformance.md");
     let mut sources = String::new();
     for directory in [
         "api",

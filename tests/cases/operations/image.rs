@@ -1,6 +1,7 @@
 //! The container images of `deploy/Dockerfile`. No engine builds them, but `deploy/image-root` lays out what an
 //! image has.
 
+use super::{read, root};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
@@ -16,12 +17,8 @@ const MAX_SIZE: u64 = 60_000_000;
 /// The number of the user of the images.
 const USER: u32 = 65532;
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
 fn dockerfile() -> String {
-    fs::read_to_string(root().join("deploy/Dockerfile")).unwrap()
+    read("deploy/Dockerfile")
 }
 
 /// The arguments of an instruction, wherever it stands.
@@ -48,7 +45,7 @@ fn the_bases_are_pinned_and_the_user_is_not_root() {
     // Without a default.
     assert_eq!(arguments(&dockerfile, "ARG"), ["RUST_DIGEST"]);
     assert_eq!(arguments(&dockerfile, "USER"), [format!("{USER}:{USER}")]);
-    let toolchain = fs::read_to_string(root().join("rust-toolchain.toml")).unwrap();
+    let toolchain = read("rust-toolchain.toml");
     let (_, channel) = toolchain.split_once("channel = \"").unwrap();
     let channel = channel.split_once('"').unwrap().0;
     for place in [
@@ -149,7 +146,7 @@ fn the_components_of_a_program_are_listed() {
     assert!(checked.status.success(), "{checked:?}");
     let document: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     let components = document["components"].as_array().unwrap();
-    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let lock = read("Cargo.lock");
     for component in components {
         let [name, version] = ["name", "version"].map(|field| component[field].as_str().unwrap());
         let locked = format!("name = \"{name}\"\nversion = \"{version}\"\n");

@@ -1,9 +1,8 @@
 //! The units for systemd in `deploy/systemd`.
 
-use super::drain_seconds;
+use super::{drain_seconds, read};
 use clap::{Args as _, Command as Definitions};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tests::{SharedWorld, on_shapes, without_deployment};
 
@@ -16,12 +15,8 @@ pub(super) const UNITS: [(&str, &str); 3] = [
     ("latchkey-api.service", "api-server"),
 ];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
-
 pub(super) fn unit(name: &str) -> String {
-    std::fs::read_to_string(root().join("deploy/systemd").join(name)).unwrap()
+    read(&format!("deploy/systemd/{name}"))
 }
 
 /// The values of a key of a unit, in their order.

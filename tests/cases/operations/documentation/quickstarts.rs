@@ -1,7 +1,7 @@
 //! The quickstarts: their programs are short, and their commands lead from a fresh installation to tokens.
 //! `oauth::quickstarts` runs the programs.
 
-use super::{at_address, blocks, root};
+use super::{at_address, blocks, read, root};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,10 +15,6 @@ const MAX_LINES: usize = 60;
 const MAX_COMMANDS: usize = 10;
 /// The maximum time of these commands and of the sign-in, without the installation of packages.
 const MAX_TIME: Duration = Duration::from_secs(180);
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap()
-}
 
 fn each_program_is_short_and_documented_and_tested() {
     let (page, cases) = (read(PAGE), read("tests/cases/oauth/quickstarts.rs"));
