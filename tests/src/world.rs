@@ -364,12 +364,12 @@ impl World {
 
     /// Runs a command of the issuer with the settings of this world, except for these flags.
     pub fn run_issuer_with(&self, flags: &[(&str, &str)], args: &[&str]) -> Output {
-        run_with(self.deployment.processes.first(), flags, args)
+        with_flags(&self.deployment.processes[0], flags).run(args, "")
     }
 
     /// Runs a command of the API with the settings of this world, except for these flags.
     pub fn run_api_with(&self, flags: &[(&str, &str)], args: &[&str]) -> Output {
-        run_with(self.deployment.processes.last(), flags, args)
+        with_flags(self.deployment.processes.last().unwrap(), flags).run(args, "")
     }
 
     /// Runs a Bash script with `set -e` in the directory of this world, with the programs on the PATH and the
@@ -414,10 +414,7 @@ impl World {
     /// flags. Returns its URL, and the process, which dropping kills. Only for [`Shape::Split`].
     pub async fn start_api_replica(&self, flags: &[(&str, &str)]) -> (String, impl Drop + use<>) {
         let present = self.deployment.processes.last().unwrap();
-        let mut config = present.config.clone();
-        for (name, value) in flags {
-            config.replace_flag(name, Some(*value));
-        }
+        let config = with_flags(present, flags);
         let replica = Running::start(&config, "127.0.0.1:0", &present.log).await;
         (format!("http://localhost:{}", replica.port), replica)
     }
@@ -449,13 +446,13 @@ impl World {
     }
 }
 
-/// Runs a command with the settings of this process, except for these flags.
-fn run_with(process: Option<&Process>, flags: &[(&str, &str)], args: &[&str]) -> Output {
-    let mut config = process.unwrap().config.clone();
+/// Returns the settings of this process, except for these flags.
+fn with_flags(process: &Process, flags: &[(&str, &str)]) -> ProgramConfig {
+    let mut config = process.config.clone();
     for (name, value) in flags {
         config.replace_flag(name, Some(*value));
     }
-    config.run(args, "")
+    config
 }
 
 fn at_each(caller: &Caller, ports: Vec<u16>) -> Vec<Caller> {
