@@ -137,8 +137,12 @@ async fn a_command_waits_for_a_database_that_fails(shape: Shape) {
     let errors = BufReader::new(tail.command.stderr.take().unwrap());
     tail.line_about(&record).await;
     world.postgres().suspend();
-    let error = tokio::task::spawn_blocking(|| errors.lines().next().unwrap().unwrap());
-    let error = error.await.unwrap();
+    // The pipe stays open, because the command may print another error.
+    let read = tokio::task::spawn_blocking(|| {
+        let mut errors = errors.lines();
+        (errors.next().unwrap().unwrap(), errors)
+    });
+    let (error, _errors) = read.await.unwrap();
     assert!(error.ends_with("; trying again"), "{error}");
     world.postgres().resume();
     tail.line_about(&record).await;
