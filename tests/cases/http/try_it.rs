@@ -20,7 +20,8 @@ async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
     chromium.submit(&fields, SUBMIT, SIGNED_IN).await;
     // The same place of the page, without the code.
     let address = chromium.expect(&OPERATION[1..]).await;
-    assert_eq!(address, format!("{page}?client_id=reference#/Nowhere"));
+    let same_place = format!("{page}?client_id=reference#/Nowhere");
+    assert_eq!(address, same_place);
     let stored =
         "return [localStorage.length, sessionStorage.length, Object.keys(JSON.parse(sessionStorage.try))]";
     let kept = json!([0, 1, ["clientId", "scope", "hash"]]);
@@ -30,7 +31,7 @@ async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
     chromium.open(&unsolicited).await;
     chromium.expect("state_mismatch").await;
     let address = chromium.expect(&OPERATION[1..]).await;
-    assert_eq!(address, format!("{page}?client_id=reference"));
+    assert_eq!(address, same_place);
     chromium.open(&page).await;
     chromium.expect(SIGNED_IN).await;
     chromium.expect(&OPERATION[1..]).await;
