@@ -1,4 +1,4 @@
-//! Targets and field names of the log lines that the metrics count.
+//! Targets and field names of the log lines that the metrics count, and the label of a method.
 //!
 //! The macros of `tracing` accept only literal field names, so [`field`] is used by the code that reads the
 //! fields, and the code that logs repeats the names. The guide `docs/develop/logging.md` lists every field.
@@ -9,6 +9,15 @@ pub const ACCESS: &str = "access";
 pub const SECURITY: &str = "security";
 /// The target of alert lines.
 pub const ALERT: &str = "alert";
+
+/// Returns the label of a method. Unknown methods share one label, because clients could create any number of
+/// them.
+pub fn method_label(method: &str) -> &'static str {
+    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+        .into_iter()
+        .find(|known| *known == method)
+        .unwrap_or("other")
+}
 
 /// Names of the fields that the metrics read.
 pub mod field {

@@ -10,7 +10,7 @@ pub use exporter::Exporter;
 
 use clap::Args;
 use foundation::clock;
-use foundation::log::{ACCESS, ALERT, SECURITY, field};
+use foundation::log::{ACCESS, ALERT, SECURITY, field, method_label};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -200,15 +200,6 @@ impl Visit for EventFields {
     }
 
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
-}
-
-/// Returns the label of a method. Unknown methods share one label, because clients could create any number of
-/// them.
-fn method_label(method: &str) -> &'static str {
-    ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-        .into_iter()
-        .find(|known| *known == method)
-        .unwrap_or("other")
 }
 
 #[cfg(test)]

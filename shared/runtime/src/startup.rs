@@ -1,6 +1,10 @@
 //! Start-up and shutdown of every program: [`Runtime::prepare`] binds the port and connects to the database,
 //! [`Runtime::serve`] serves until a signal to stop, and [`run`] turns the result into an exit code.
 
+mod error;
+
+pub use error::Error;
+
 use crate::metrics::{Exporter, Metrics};
 use crate::reload::{self, Reload};
 use crate::server::ConnectionLimits;
@@ -18,7 +22,7 @@ use foundation::urls::Urls;
 use futures_util::future::LocalBoxFuture;
 use identity::Identity;
 use identity::origins::Origins;
-use identity::passwords::{self, Passwords};
+use identity::passwords::Passwords;
 use identity::settings::SignUpMode;
 use mail::Mails;
 use revocation::RevocationMirror;
@@ -28,7 +32,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use storage::clock_check::ClockCheck;
-use storage::db;
 use storage::expiring::ExpiringStore;
 use storage::notifications::Notifications;
 use storage::rate_limits::RateLimiter;
@@ -40,26 +43,6 @@ use utoipa_axum::router::OpenApiRouter;
 use web::health::{Dependency, Health};
 use web::program::{self, Program};
 use web::{Cors, Policy, documentation};
-
-/// An error that keeps a program from starting, or ends it.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A setting is invalid.
-    #[error(transparent)]
-    InvalidSetting(#[from] InvalidSetting),
-    /// The database failed.
-    #[error(transparent)]
-    Database(#[from] db::Error),
-    /// A file or socket operation failed.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// Argon2 rejected its parameters.
-    #[error(transparent)]
-    Passwords(#[from] passwords::Error),
-    /// Any other error, as a message.
-    #[error("{0}")]
-    Other(String),
-}
 
 /// The resources that every program needs before it serves: the bound listener, the database and the shared
 /// services.
