@@ -113,13 +113,18 @@ fn replica_name(bound: SocketAddr) -> String {
 async fn housekeeping(db: Db, clock: ClockCheck) {
     loop {
         if clock.measure().await.is_ok() {
-            if let Err(error) = accounts::erase_remaining(&db, now()).await {
-                tracing::warn!(%error, "cannot erase the data of deleted accounts");
-            }
-            if let Err(error) = idempotency::prune(&db, now()).await {
-                tracing::warn!(%error, "cannot delete expired idempotency keys");
-            }
+            traces::step("housekeeping of the API", delete_expired(&db)).await;
         }
         tokio::time::sleep(HOUSEKEEPING_INTERVAL).await;
+    }
+}
+
+/// Erases and deletes what is due. A failure of one does not stop the other.
+async fn delete_expired(db: &Db) {
+    if let Err(error) = accounts::erase_remaining(db, now()).await {
+        tracing::warn!(%error, "cannot erase the data of deleted accounts");
+    }
+    if let Err(error) = idempotency::prune(db, now()).await {
+        tracing::warn!(%error, "cannot delete expired idempotency keys");
     }
 }

@@ -52,7 +52,8 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
         return Box::pin(examined).await;
     }
     check(&args)?;
-    let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
+    let account_key = || args.common.account_key.required();
+    let runtime = Runtime::prepare(&args.common, source.program(), account_key).await?;
     let api = Api::open(&runtime, &args.api, None);
     let health = api.add_health_checks(runtime.health());
     runtime.serve(api.routes(), health, source).await

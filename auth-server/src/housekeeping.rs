@@ -18,7 +18,8 @@ const INTERVAL: Duration = Duration::from_secs(60);
 pub(crate) async fn run(db: Db, clock: ClockCheck, event_retention: Duration) {
     loop {
         if clock.measure().await.is_ok() {
-            delete_expired(&db, event_retention, now()).await;
+            let deletion = delete_expired(&db, event_retention, now());
+            traces::step("housekeeping of the issuer", deletion).await;
         }
         tokio::time::sleep(INTERVAL).await;
     }

@@ -72,7 +72,8 @@ async fn run(mut args: Args, source: SettingsSource) -> Result<(), Error> {
         None => {}
     }
     let master_keys = checked(&args)?;
-    let runtime = Runtime::prepare(&args.common, || args.common.account_key.required()).await?;
+    let account_key = || args.common.account_key.required();
+    let runtime = Runtime::prepare(&args.common, source.program(), account_key).await?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;
     let health = issuer.add_health_checks(runtime.health());
     let (policy, cors) = (Arc::clone(&runtime.policy), runtime.cors.clone());

@@ -28,6 +28,7 @@ mod schema;
 mod security_events;
 mod settings_file;
 mod startup;
+mod traces;
 mod units;
 
 use serde_json::Value;

@@ -15,6 +15,8 @@ pub struct ReceivedRequest {
     pub headers: BTreeMap<String, String>,
     /// The body as text.
     pub body: String,
+    /// The body.
+    pub bytes: Vec<u8>,
 }
 
 /// The server. Stops on drop.
@@ -139,14 +141,14 @@ async fn serve(mut stream: TcpStream, state: Arc<State>) -> std::io::Result<()> 
     let length = headers
         .get("content-length")
         .map_or(0, |length| length.parse().unwrap());
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body).await?;
-    let body = String::from_utf8(body).unwrap();
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes).await?;
+    let body = String::from_utf8_lossy(&bytes).into_owned();
     state
         .received
         .lock()
         .unwrap()
-        .push(ReceivedRequest { headers, body });
+        .push(ReceivedRequest { headers, body, bytes });
     let answer = state.answer.lock().unwrap().clone();
     match answer {
         Answer::Never => std::future::pending().await,

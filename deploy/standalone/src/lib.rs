@@ -100,7 +100,7 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
         create_data_dir(data_dir)?;
         load_or_generate_key(configured_account_key?, ACCOUNT_KEY, data_dir)
     };
-    let runtime = Runtime::prepare(&args.common, account_key).await?;
+    let runtime = Runtime::prepare(&args.common, source.program(), account_key).await?;
     let master_key = load_or_generate_key(configured_master_key?, MASTER_KEY, data_dir)?;
     let master_keys = args.issuer.master_key.with_previous(master_key)?;
     let issuer = Issuer::open(&runtime, &args.issuer, master_keys).await?;

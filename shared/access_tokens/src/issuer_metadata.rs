@@ -91,7 +91,7 @@ impl SharedSettings {
 }
 
 async fn download(client: &Client, url: &str) -> Result<IssuerMetadata, String> {
-    let response = client.get(url).send().await.map_err(error_chain)?;
+    let response = http_client::send(client.get(url)).await.map_err(error_chain)?;
     if response.status() != StatusCode::OK {
         return Err(format!(
             "{url}: the response has the status {}",

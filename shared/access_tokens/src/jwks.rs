@@ -9,6 +9,7 @@ use crate::verifier::PublicKeys;
 use arc_swap::ArcSwap;
 use http_client::{error_chain, max_age, read_body};
 use jsonwebtoken::DecodingKey;
+use opentelemetry::trace::FutureExt as _;
 use reqwest::header::{ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use reqwest::{Client, StatusCode, redirect};
 use std::sync::Arc;
@@ -107,7 +108,7 @@ impl Jwks {
         let mut notifications = notifications.subscribe();
         let mut announced = None;
         loop {
-            let fetched = self.fetch().await;
+            let fetched = traces::step("fetch the keys of the issuer", self.fetch()).await;
             announced = announced.filter(|announced: &AnnouncedSet| {
                 Instant::now() < announced.until && !self.has_cached(&announced.etag)
             });
@@ -188,7 +189,8 @@ impl Jwks {
         *last_fetch = Some(Instant::now());
         let jwks = self.clone();
         // A separate task, so that the fetch continues if this caller's request is canceled.
-        let fetched = tokio::spawn(async move { jwks.fetch().await }).await;
+        let fetch = async move { jwks.fetch().await };
+        let fetched = tokio::spawn(fetch.with_current_context()).await;
         if let Ok(Err(error)) = fetched {
             tracing::warn!(error, "cannot fetch the issuer's keys for an unknown kid");
         }
@@ -227,7 +229,7 @@ impl Jwks {
         if let Some(etag) = cached.and_then(|cached| cached.etag.as_ref()) {
             request = request.header(IF_NONE_MATCH, etag);
         }
-        let response = request.send().await.map_err(error_chain)?;
+        let response = http_client::send(request).await.map_err(error_chain)?;
         let freshness = freshness(response.headers());
         let cached = match (response.status(), cached) {
             (StatusCode::NOT_MODIFIED, Some(cached)) => cached.clone(),

@@ -1,7 +1,7 @@
 //! Requests to URLs that a [`Guard`] accepted.
 
 use crate::guarded_resolver::GuardedResolver;
-use crate::{ForeignUrl, Guard, cache_directives, error_chain, max_age, read_body};
+use crate::{ForeignUrl, Guard, cache_directives, error_chain, max_age, read_body, traced};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use reqwest::{Client, RequestBuilder, Response, StatusCode, redirect};
 use std::io;
@@ -159,7 +159,7 @@ async fn within_time_limit<T>(call: impl Future<Output = Result<T, FetchError>>)
 }
 
 async fn send(request: RequestBuilder) -> Result<Response, FetchError> {
-    request.send().await.map_err(|error| {
+    traced::send_to_third_party(request).await.map_err(|error| {
         let reason = match error.is_dns() {
             true => "its host has no address, or one that is not public",
             false => "its server cannot be reached",

@@ -5,12 +5,15 @@ mod addresses;
 mod guard;
 mod guarded_client;
 mod guarded_resolver;
+mod traced;
 
 pub use guard::{ForeignUrl, Guard};
 pub use guarded_client::{Document, FetchError, GuardedClient};
+pub use traced::send;
 
 use reqwest::header::{CACHE_CONTROL, HeaderMap};
 use reqwest::{Client, ClientBuilder, Response, redirect};
+use std::error::Error;
 use std::net::IpAddr;
 use std::time::Duration;
 use url::{Host, Url};
@@ -80,9 +83,9 @@ fn cache_directives(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 
 /// Formats an error with its causes, because only a cause names details such as "connection refused".
 #[allow(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
-pub fn error_chain(error: reqwest::Error) -> String {
+pub fn error_chain(error: impl Error) -> String {
     let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
+    let mut source = error.source();
     while let Some(cause) = source {
         text = format!("{text}: {cause}");
         source = cause.source();

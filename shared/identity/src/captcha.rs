@@ -86,7 +86,7 @@ impl Captcha {
             .post(url)
             .header("content-type", "application/x-www-form-urlencoded")
             .body(form);
-        let response = request.send().await.map_err(unavailable)?;
+        let response = http_client::send(request).await.map_err(unavailable)?;
         let status = response.status();
         if !status.is_success() {
             return Err(Unavailable(format!("it responded with status {status}")));

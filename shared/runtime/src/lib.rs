@@ -1,5 +1,5 @@
-//! The runtime of every program: settings, start-up, the accept loop, logging and metrics, and the command
-//! `doctor`.
+//! The runtime of every program: settings, start-up, the accept loop, logging, metrics and the export of
+//! traces, and the command `doctor`.
 
 pub mod doctor;
 mod head_timer;
@@ -9,6 +9,7 @@ mod paced_stream;
 mod reload;
 pub mod server;
 pub mod settings;
+pub mod span_export;
 pub mod startup;
 pub mod telemetry;
 pub mod threads;

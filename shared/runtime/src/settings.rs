@@ -14,6 +14,7 @@ pub use command_line::{
 pub use network::NetworkSettings;
 
 use crate::metrics::MetricsSettings;
+use crate::span_export::TraceSettings;
 use crate::telemetry::LogSettings;
 use clap::Args;
 use dpop::DpopSettings;
@@ -72,6 +73,10 @@ pub struct CommonSettings {
     #[command(flatten)]
     pub metrics: MetricsSettings,
 
+    /// Settings of the traces.
+    #[command(flatten)]
+    pub traces: TraceSettings,
+
     /// Settings of the rate limits.
     #[command(flatten)]
     pub rate_limits: RateLimitSettings,
@@ -115,6 +120,7 @@ impl CommonSettings {
     pub fn check(&self) -> Result<(), InvalidSetting> {
         self.network.check()?;
         self.log.filter().map_err(InvalidSetting)?;
+        self.traces.headers()?;
         self.sessions.check()?;
         self.account_key.read()?;
         self.sign_in.captcha()?;

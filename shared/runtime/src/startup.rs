@@ -11,7 +11,7 @@ use crate::server::ConnectionLimits;
 use crate::settings::{CommonSettings, EX_USAGE, SettingsSource, report_error};
 use crate::telemetry::{LogFilter, LogGuard};
 use crate::threads::Threads;
-use crate::{server, telemetry};
+use crate::{server, span_export, telemetry};
 use audit::events::EventRecorder;
 use audit::figures::{COUNTERS, Timing};
 use dpop::Proofs;
@@ -25,6 +25,7 @@ use identity::origins::Origins;
 use identity::passwords::Passwords;
 use identity::settings::SignUpMode;
 use mail::Mails;
+use opentelemetry_sdk::trace::SdkTracerProvider;
 use revocation::RevocationMirror;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -74,6 +75,7 @@ pub struct Runtime {
     pub is_production: bool,
     redis: Option<Redis>,
     exporter: Option<Exporter>,
+    traces: Option<SdkTracerProvider>,
     threads: Threads,
     connection_limits: ConnectionLimits,
     log_filter: LogFilter,
@@ -84,14 +86,15 @@ pub struct Runtime {
 
 impl Runtime {
     /// Checks the settings, starts logging, binds the listeners, connects to the database and creates the
-    /// shared services. It starts threads, but no task, and accepts no connection. `account_key` returns the
-    /// key that seals the secrets of accounts; it runs after the settings were checked, because it may create
-    /// a key file.
+    /// shared services. It starts threads, but no task, and accepts no connection. `program` is the name of
+    /// the program in traces. `account_key` returns the key that seals the secrets of accounts; it runs after
+    /// the settings were checked, because it may create a key file.
     ///
     /// Fails if a setting is invalid, a port is in use or the database is unavailable. Redis may be
     /// unavailable.
     pub async fn prepare(
         common: &CommonSettings,
+        program: &str,
         account_key: impl FnOnce() -> Result<SealingKey, InvalidSetting>,
     ) -> Result<Self, Error> {
         common.check()?;
@@ -103,6 +106,7 @@ impl Runtime {
             Some((address, metrics)) => Some(Exporter::bind(address, metrics).await.map_err(bind_error)?),
             None => None,
         };
+        let traces = common.traces.start(program)?;
         let listener = server::bind(common.network.listen).await.map_err(bind_error)?;
         let bound = listener.local_addr()?;
         let urls = common.network.urls(bound)?;
@@ -165,6 +169,7 @@ impl Runtime {
             is_production,
             redis,
             exporter,
+            traces,
             threads,
             connection_limits,
             log_filter,
@@ -238,7 +243,7 @@ impl Runtime {
         }
         let common = program::common_routes(&self.policy, self.cors, health.clone());
         let routes = documentation::publish(routes.merge(common), &self.urls, self.rate_limiter);
-        let program = Program::new(routes, self.policy, self.clock.clone());
+        let program = Program::new(routes, self.policy, self.clock.clone()).traced(self.traces.is_some());
         // A supervisor may send signals as soon as it has read the line.
         let stop = server::stop_signal()?;
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
@@ -248,6 +253,9 @@ impl Runtime {
         self.identity.events.finish().await;
         if self.clock.check().is_ok() {
             COUNTERS.finish(&self.identity.db).await;
+        }
+        if let Some(traces) = self.traces {
+            span_export::finish(traces).await;
         }
         // The threads still run, because closing a connection is input and output of its thread.
         self.identity.db.close().await;

@@ -22,6 +22,7 @@ mod pruning;
 mod server;
 mod sqlite_statement;
 mod statements;
+mod traced;
 mod transaction;
 mod used_ids;
 mod value;
@@ -46,6 +47,8 @@ pub use sqlx;
 pub use statements::SqliteExecutor;
 #[doc(hidden)]
 pub use statements::{decode_all, decode_optional, require_row};
+#[doc(hidden)]
+pub use traced::traced;
 pub use transaction::{Tx, WriteTarget};
 pub use used_ids::STATEMENTS as ID_STATEMENTS;
 pub use value::Value;
@@ -210,7 +213,8 @@ impl Db {
 
     /// Begins a transaction for writes.
     pub fn begin(&self) -> BoxFuture<'_, Result<Tx, Error>> {
-        Box::pin(Tx::begin(self))
+        let system = self.engine().choose("sqlite", "postgresql");
+        traced(system, module_path!(), "BEGIN", Box::pin(Tx::begin(self)))
     }
 
     /// Returns a [`Watch`], which detects commits by any process.

@@ -154,7 +154,8 @@ async fn start_all<O: Outbox>(outbox: O, slots: Arc<Semaphore>, turns: Arc<Semap
         let outbox = outbox.clone();
         tokio::spawn(async move {
             let id = due.id;
-            if let Err(error) = attempt(&outbox, due).await {
+            let name = format!("deliver {}", O::ITEM);
+            if let Err(error) = traces::step(name, attempt(&outbox, due)).await {
                 tracing::warn!(%error, "cannot record an attempt to deliver {} {id}", O::ITEM);
             }
             drop((turn, slot));

@@ -8,11 +8,14 @@ pub use info::Evicts;
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig, PubSub};
 use ::redis::io::tcp::TcpSettings;
 use ::redis::{
-    Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, Script, ScriptInvocation,
+    Arg, Client, Cmd, FromRedisValue, IntoConnectionInfo as _, Pipeline, RedisError, Script, ScriptInvocation,
 };
 use foundation::clock::Timestamp;
 use foundation::sync::lock;
 use foundation::{random, time_limits};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TraceContextExt as _;
+use std::borrow::Cow;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -137,19 +140,22 @@ impl Redis {
     /// Runs a command and returns its result.
     pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, Unavailable> {
         let mut connection = self.0.connection.clone();
-        self.run(command.query_async(&mut connection)).await
+        self.run(|| command_name(command), command.query_async(&mut connection))
+            .await
     }
 
     /// Runs a script atomically and returns its result.
     pub async fn script<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Result<T, Unavailable> {
         let mut connection = self.0.connection.clone();
-        self.run(script.invoke_async(&mut connection)).await
+        self.run(|| "EVALSHA".into(), script.invoke_async(&mut connection))
+            .await
     }
 
     /// Sends several commands at once and returns their results.
     pub async fn pipeline<T: FromRedisValue>(&self, commands: &Pipeline) -> Result<T, Unavailable> {
         let mut connection = self.0.connection.clone();
-        self.run(commands.query_async(&mut connection)).await
+        self.run(|| "PIPELINE".into(), commands.query_async(&mut connection))
+            .await
     }
 
     /// Claims a name among those of a kind, for this time and by one command. Nobody can have claimed it
@@ -217,11 +223,21 @@ impl Redis {
         self.0.failures.load(Ordering::Relaxed)
     }
 
-    /// Runs a command within [`COMMAND_TIMEOUT`].
-    async fn run<T>(&self, command: impl Future<Output = Result<T, RedisError>>) -> Result<T, Unavailable> {
+    /// Runs a command within [`COMMAND_TIMEOUT`], in a span of this name if the caller runs in one.
+    async fn run<T>(
+        &self,
+        name: impl FnOnce() -> Cow<'static, str>,
+        command: impl Future<Output = Result<T, RedisError>>,
+    ) -> Result<T, Unavailable> {
         let timed_out_at = *lock(&self.0.timed_out_at);
         if timed_out_at.is_some_and(|at| at.elapsed() < FAIL_FAST_PERIOD) {
             return Err(Unavailable("a recent command timed out".to_owned()));
+        }
+        let trace = traces::call(name);
+        if let Some(context) = &trace {
+            context
+                .span()
+                .set_attribute(KeyValue::new("db.system.name", "redis"));
         }
         let limit = time_limits::multiplied(COMMAND_TIMEOUT);
         let result = match tokio::time::timeout(limit, command).await {
@@ -234,6 +250,9 @@ impl Redis {
         if result.is_err() {
             self.0.failures.fetch_add(1, Ordering::Relaxed);
         }
+        if let Some(context) = trace {
+            traces::end(&context, result.is_err().then(|| "unavailable".into()));
+        }
         result
     }
 }
@@ -242,6 +261,14 @@ impl Redis {
 /// of the data set, as [`Redis::data_set`] does, or false if the key is missing.
 pub fn data_set_script(text: &str) -> Script {
     Script::new(&[RUN_ID, DATA_SET, text].concat())
+}
+
+/// Returns the name of a command, which is its first argument. The others are not recorded.
+fn command_name(command: &Cmd) -> Cow<'static, str> {
+    match command.args_iter().next() {
+        Some(Arg::Simple(name)) => String::from_utf8_lossy(name).into_owned().into(),
+        _ => "command".into(),
+    }
 }
 
 impl From<RedisError> for Unavailable {

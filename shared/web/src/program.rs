@@ -47,6 +47,7 @@ pub struct Program {
     routes: Router,
     policy: Arc<Policy>,
     clock: ClockCheck,
+    is_traced: bool,
 }
 
 impl Program {
@@ -57,7 +58,14 @@ impl Program {
             routes: routes.layer(MapRequestLayer::new(record_route)),
             policy,
             clock,
+            is_traced: false,
         }
+    }
+
+    /// Returns the program with or without spans of its requests.
+    #[must_use]
+    pub fn traced(self, is_traced: bool) -> Self {
+        Self { is_traced, ..self }
     }
 
     /// Handles a request. The steps are calls and not layers of the router, because each layer of an axum
@@ -85,7 +93,9 @@ impl Program {
             }
             compression::negotiate(self.routes, request).await
         };
-        let response = request_log::wrap(&self.policy, clock.unwrap_or_default(), request, respond).await;
+        let (policy, is_traced) = (&self.policy, self.is_traced);
+        let response =
+            request_log::wrap(policy, is_traced, clock.unwrap_or_default(), request, respond).await;
         match is_head {
             true => without_body(response),
             false => response,

@@ -13,8 +13,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
-use foundation::log::ACCESS;
+use foundation::log::{ACCESS, method_label};
 use foundation::{random, time_limits};
+use opentelemetry::trace::{
+    FutureExt as _, SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState,
+};
+use opentelemetry::{Context, KeyValue};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
@@ -33,16 +37,23 @@ struct ResponseContext {
     deferred_headers: DeferredHeaders,
 }
 
-/// Creates the request context with the time of this clock, calls `respond` within the time limit, completes
-/// the response and logs the request.
+/// Creates the request context with the time of this clock, calls `respond` within the time limit and in a
+/// span if `is_traced`, completes the response and logs the request.
 pub(crate) async fn wrap<F: Future<Output = Response>>(
     policy: &Policy,
+    is_traced: bool,
     clock: Clock,
     mut request: Request,
     respond: impl FnOnce(Request) -> F,
 ) -> Response {
     let began = Instant::now();
-    let trace_id = inherited_trace_id(request.headers()).unwrap_or_else(random::trace_id);
+    let caller = caller(request.headers());
+    let trace = is_traced.then(|| traces::request(caller.clone()));
+    let own = trace.as_ref().map(|trace| trace.span().span_context().clone());
+    let trace_id = own
+        .or(caller)
+        .map_or_else(random::trace_id, |span| span.trace_id().to_string());
+    let trace = trace.unwrap_or_default();
     let connection = request.extensions().get::<Arc<Connection>>();
     let proxies = &policy.trusted_proxies;
     let address = connection.map(|connection| proxies.client_address(connection.peer, request.headers()));
@@ -69,7 +80,7 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
     extensions.insert(context);
 
     let time_limit = time_limits::multiplied(REQUEST_TIMEOUT);
-    async {
+    let responding = async {
         let response = match tokio::time::timeout(time_limit, respond(request)).await {
             Ok(response) => response,
             Err(_) => Error::unavailable(&format!(
@@ -90,10 +101,33 @@ pub(crate) async fn wrap<F: Future<Output = Response>>(
             status = response.status().as_u16(),
             duration_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
         );
+        end_span(&trace, &response_context, response.status());
         response
+    };
+    responding.with_context(trace.clone()).instrument(span).await
+}
+
+/// Ends the span of a request, if it is recorded. It has the pattern of the path, as the log line does.
+fn end_span(trace: &Context, response_context: &ResponseContext, status: StatusCode) {
+    let span = trace.span();
+    if !span.is_recording() {
+        return;
     }
-    .instrument(span)
-    .await
+    let method = method_label(response_context.method.as_str());
+    let route = response_context.request.route();
+    span.update_name(format!("{method} {route}").trim_end().to_owned());
+    span.set_attribute(KeyValue::new("http.request.method", method));
+    if !route.is_empty() {
+        span.set_attribute(KeyValue::new("http.route", route.to_owned()));
+    }
+    span.set_attribute(KeyValue::new(
+        "http.response.status_code",
+        i64::from(status.as_u16()),
+    ));
+    let class = status
+        .is_server_error()
+        .then(|| status.as_u16().to_string().into());
+    traces::end(trace, class);
 }
 
 /// Counts a response in the figures of administrators.
@@ -106,9 +140,10 @@ fn count(status: StatusCode) {
     }
 }
 
-/// Returns the trace id of the header `traceparent` (W3C Trace Context §3.2); `None` if the header is absent,
-/// repeated or invalid. A later version than 00 may have further parts (§4.3).
-fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
+/// Returns the span of the caller, from the header `traceparent` (W3C Trace Context §3.2); `None` if the
+/// header is absent, repeated or invalid. A later version than 00 may have further parts (§4.3). The
+/// propagator of OpenTelemetry accepts ids of any length.
+fn caller(headers: &HeaderMap) -> Option<SpanContext> {
     let is_hex_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let is_id = |text: &str, length| {
         text.len() == length && text.bytes().all(is_hex_digit) && text.bytes().any(|byte| byte != b'0')
@@ -121,7 +156,12 @@ fn inherited_trace_id(headers: &HeaderMap) -> Option<String> {
         "00" => parts.next().is_none(),
         later => is_byte(later) && later != "ff",
     };
-    (is_known_form && is_byte(flags) && is_id(trace, 32) && is_id(parent, 16)).then(|| trace.to_owned())
+    if !(is_known_form && is_byte(flags) && is_id(trace, 32) && is_id(parent, 16)) {
+        return None;
+    }
+    let (trace, parent) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(parent).ok()?);
+    let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?) & TraceFlags::SAMPLED;
+    Some(SpanContext::new(trace, parent, flags, true, TraceState::NONE))
 }
 
 /// Returns the `User-Agent` without control characters, cut to [`MAX_USER_AGENT`] characters; `None` if
@@ -194,7 +234,7 @@ mod tests {
     fn trace_id(value: &str) -> Option<String> {
         let mut headers = HeaderMap::new();
         headers.insert("traceparent", value.parse().unwrap());
-        inherited_trace_id(&headers)
+        caller(&headers).map(|caller| caller.trace_id().to_string())
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl Webhook {
             .header("webhook-timestamp", seconds)
             .header("webhook-signature", self.key.sign(&id, seconds, &body))
             .body(body);
-        let sent = request.send().await;
+        let sent = http_client::send(request).await;
         // The URL may contain a secret and must not be logged.
         let status = sent.map_err(|error| error_chain(error.without_url()))?.status();
         let refusal = || format!("the webhook responded with status {status}");

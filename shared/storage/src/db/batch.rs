@@ -9,6 +9,8 @@ mod queue;
 use super::{Db, Error};
 use foundation::sync::lock;
 use foundation::time_limits::multiplied;
+use opentelemetry::Context;
+use opentelemetry::trace::FutureExt as _;
 use queue::{Caller, Waiting};
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +34,7 @@ impl Db {
         let (caller, answer) = oneshot::channel();
         let waiting = self.batches.queue_for(&call);
         lock(&waiting).calls.push((call, caller));
-        start_task(self, &waiting, Span::current());
+        start_task(self, &waiting, Span::current(), Context::current());
         match timeout(multiplied(MAX_WAIT), answer).await {
             Ok(answer) => answer.unwrap_or_else(|_| Err(Error::batch_failed())),
             Err(_) => Err(Error::timed_out()),
@@ -42,10 +44,11 @@ impl Db {
 
 /// Starts a task for the waiting calls that can run now, unless there is one. It runs after the tasks that
 /// are ready now, so their calls join, and it goes on if its caller gives up.
-fn start_task<C: BatchCall>(db: &Db, waiting: &Waiting<C>, span: Span) {
+fn start_task<C: BatchCall>(db: &Db, waiting: &Waiting<C>, span: Span, trace: Context) {
     let mut queue = lock(waiting);
     if queue.has_free_call() && !mem::replace(&mut queue.has_task, true) {
-        tokio::spawn(run_next(db.clone(), Arc::clone(waiting)).instrument(span));
+        let run = run_next(db.clone(), Arc::clone(waiting)).with_context(trace);
+        tokio::spawn(run.instrument(span));
     }
 }
 
@@ -56,7 +59,7 @@ async fn run_next<C: BatchCall>(db: Db, waiting: Waiting<C>) {
         queue.has_task = false;
         queue.take()
     };
-    start_task(&db, &waiting, Span::none());
+    start_task(&db, &waiting, Span::none(), Context::new());
     let calls = batch.iter();
     let rows = calls.filter_map(|(call, _)| call.contended_row()).collect();
     let _busy = BusyRows {
@@ -134,7 +137,7 @@ impl<C: BatchCall> Drop for BusyRows<C> {
         drop(queue);
         // There is no runtime while the process ends.
         if Handle::try_current().is_ok() {
-            start_task(&self.db, &self.waiting, Span::none());
+            start_task(&self.db, &self.waiting, Span::none(), Context::new());
         }
     }
 }

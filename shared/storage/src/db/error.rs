@@ -47,6 +47,16 @@ impl Error {
         Self::Unavailable(sqlx::Error::Io(error))
     }
 
+    /// Returns the class of the error in a span.
+    pub(super) fn class(&self) -> &'static str {
+        match self {
+            Self::Conflict => "conflict",
+            Self::Unavailable(_) => "unavailable",
+            Self::Full(_) => "disk full",
+            Self::Failed(_) => "failed",
+        }
+    }
+
     /// Returns a copy of this error, for one call of a batch that failed with it. The copy has the message
     /// only.
     pub(super) fn of_batch(&self) -> Self {

@@ -75,11 +75,13 @@ macro_rules! fetch_optional {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
         match $on {
             $crate::db::Engine::Sqlite(on) => {
-                let row = on.fetch_optional($crate::__bind!(Sqlite, $sql $(, $bind)*)).await;
+                let call = on.fetch_optional($crate::__bind!(Sqlite, $sql $(, $bind)*));
+                let row = $crate::__traced!("sqlite", $sql, call).await;
                 $crate::db::decode_optional::<$row, _>(row)
             }
             $crate::db::Engine::Postgres(on) => {
-                let row = on.fetch_optional($crate::__bind!(Postgres, $sql $(, $bind)*)).await;
+                let call = on.fetch_optional($crate::__bind!(Postgres, $sql $(, $bind)*));
+                let row = $crate::__traced!("postgresql", $sql, call).await;
                 $crate::db::decode_optional::<$row, _>(row)
             }
         }
@@ -92,11 +94,13 @@ macro_rules! fetch_all {
     ($on:expr, $row:ty, $sql:expr $(, $bind:expr)* $(,)?) => {
         match $on {
             $crate::db::Engine::Sqlite(on) => {
-                let rows = on.fetch_all($crate::__bind!(Sqlite, $sql $(, $bind)*)).await;
+                let call = on.fetch_all($crate::__bind!(Sqlite, $sql $(, $bind)*));
+                let rows = $crate::__traced!("sqlite", $sql, call).await;
                 $crate::db::decode_all::<$row, _>(rows)
             }
             $crate::db::Engine::Postgres(on) => {
-                let rows = on.fetch_all($crate::__bind!(Postgres, $sql $(, $bind)*)).await;
+                let call = on.fetch_all($crate::__bind!(Postgres, $sql $(, $bind)*));
+                let rows = $crate::__traced!("postgresql", $sql, call).await;
                 $crate::db::decode_all::<$row, _>(rows)
             }
         }
@@ -110,11 +114,13 @@ macro_rules! fetch_all_with {
     ($on:expr, $row:ty, $sql:expr, $values:expr) => {
         match $on {
             $crate::db::Engine::Sqlite(on) => {
-                let rows = on.fetch_all($crate::__bind_each!(Sqlite, $sql, $values)).await;
+                let call = on.fetch_all($crate::__bind_each!(Sqlite, $sql, $values));
+                let rows = $crate::__traced!("sqlite", $sql, call).await;
                 $crate::db::decode_all::<$row, _>(rows)
             }
             $crate::db::Engine::Postgres(on) => {
-                let rows = on.fetch_all($crate::__bind_each!(Postgres, $sql, $values)).await;
+                let call = on.fetch_all($crate::__bind_each!(Postgres, $sql, $values));
+                let rows = $crate::__traced!("postgresql", $sql, call).await;
                 $crate::db::decode_all::<$row, _>(rows)
             }
         }
@@ -126,9 +132,24 @@ macro_rules! fetch_all_with {
 macro_rules! execute {
     ($on:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
         match $on {
-            $crate::db::Engine::Sqlite(on) => on.execute($crate::__bind!(Sqlite, $sql $(, $bind)*)).await,
-            $crate::db::Engine::Postgres(on) => on.execute($crate::__bind!(Postgres, $sql $(, $bind)*)).await,
+            $crate::db::Engine::Sqlite(on) => {
+                let call = on.execute($crate::__bind!(Sqlite, $sql $(, $bind)*));
+                $crate::__traced!("sqlite", $sql, call).await
+            }
+            $crate::db::Engine::Postgres(on) => {
+                let call = on.execute($crate::__bind!(Postgres, $sql $(, $bind)*));
+                $crate::__traced!("postgresql", $sql, call).await
+            }
         }
+    };
+}
+
+/// Returns the call of a statement, in a span with the name of the statement if the caller runs in one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __traced {
+    ($system:literal, $sql:expr, $call:expr) => {
+        $crate::db::traced($system, module_path!(), stringify!($sql), $call)
     };
 }
 

@@ -3,6 +3,7 @@
 use super::connector::EngineConnection;
 use super::lease::Lease;
 use super::place::Place;
+use super::traced::traced;
 use super::{Db, Engine, Error, Executor, SqliteConnections, SqliteExecutor};
 use futures_util::future::BoxFuture;
 use sqlx::{PgConnection, SqliteConnection};
@@ -74,14 +75,16 @@ impl Tx {
     /// Commits the transaction, then runs the hooks of [`after_commit`](Self::after_commit) in the order of
     /// their addition. A failed commit runs none.
     pub fn commit(self) -> BoxFuture<'static, Result<(), Error>> {
-        Box::pin(async move {
+        let system = self.engine.choose("sqlite", "postgresql");
+        let commit = async move {
             match self.engine {
                 Engine::Sqlite(open) => open.commit().await?,
                 Engine::Postgres(open) => open.commit().await?,
             }
             self.after_commit.into_iter().for_each(|hook| hook());
-            Ok(())
-        })
+            Ok::<_, Error>(())
+        };
+        traced(system, module_path!(), "COMMIT", Box::pin(commit))
     }
 
     /// Adds a hook that runs after the commit. It does not run after a rollback.

@@ -56,6 +56,11 @@ impl SettingsSource {
         }
     }
 
+    /// Returns the name of the program.
+    pub fn program(&self) -> &str {
+        self.command.get_name()
+    }
+
     /// Reads the settings file again. Fails with a message of one line if the server would not start with it.
     pub(crate) fn read(&mut self) -> Result<Reading, String> {
         let (common, values) = self.values().map_err(|refusal| refusal.message())?;
