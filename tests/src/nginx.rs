@@ -37,7 +37,7 @@ impl Nginx {
         nginx
     }
 
-    /// What it logged so far.
+    /// The lines that it has logged so far.
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }

@@ -127,7 +127,7 @@ fn the_runbook_has_an_entry_for_each_alert() {
     }
 }
 
-/// What Grafana needs to import a dashboard and to draw its panels.
+/// The dashboard has what Grafana needs to import it and to draw its panels.
 fn grafana_can_draw_the_dashboard() {
     let source = json!({
         "type": "object",
