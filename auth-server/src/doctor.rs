@@ -108,7 +108,7 @@ async fn examine_mail(report: &mut Report, common: &CommonSettings, settings: &I
     let has_server = mail.smtp_url.is_some() || mail.smtp_url_file.is_some();
     // The transport would create the directory, which then belonged to the user of this command.
     if !has_server && !common.data_dir.join(OUTBOX).exists() {
-        let reason = "neither SMTP_URL is set nor does DATA_DIR/outbox exist, which the server creates";
+        let reason = "SMTP_URL is not set, and no server has created DATA_DIR/outbox yet";
         return report.skip("mail", reason);
     }
     let transport = match mail.transport(&common.data_dir) {

@@ -44,7 +44,7 @@ pub(crate) async fn copy(
     time_limits::set_factor(common.time_limit_factor);
     let (master_keys, account_key) = (keys.master?, keys.account?);
     let target = read_parsed("TO", arguments.to.as_ref(), arguments.to_file.as_deref())?;
-    let target = target.ok_or_else(|| InvalidSetting("TO: it is empty".to_owned()))?;
+    let target = target.ok_or_else(|| InvalidSetting("TO: the URL is missing".to_owned()))?;
     let url = common.database.url(&common.data_dir)?;
     let copy = url.begin_copy(&target).await.map_err(failed)?;
     let db = copy.open_source().await?;

@@ -107,7 +107,7 @@ impl<'a> FrontDoor<'a> {
         };
         self.report.ok("connection", format!("reached {services}"));
         if has(issuer) {
-            self.examine_url("issuer-url", issuer, "issuer", "ISSUER, or else BASE_URL,");
+            self.examine_url("issuer-url", issuer, "issuer", "ISSUER (without it, BASE_URL)");
         }
         if has(api) {
             self.examine_url("resource-url", api, "resource", "BASE_URL of the API");
@@ -134,7 +134,7 @@ impl<'a> FrontDoor<'a> {
             return self.report.ok(check, format!("it calls itself {base}"));
         }
         let detail = format!("clients reach it at {base}, and it calls itself {own:?}");
-        let remedy = format!("set {setting} to {base}, or use {own:?} everywhere");
+        let remedy = format!("set {setting} to {base}, or let clients use {own:?}");
         self.report.fail(check, detail, remedy);
     }
 
@@ -233,7 +233,7 @@ impl<'a> FrontDoor<'a> {
         match caching.contains("no-store") {
             true => self
                 .report
-                .ok("token", "/token answers, and forbids to store the answer"),
+                .ok("token", "/token answers with Cache-Control: no-store"),
             false => self.report.fail(
                 "token",
                 "/token answers without Cache-Control: no-store",

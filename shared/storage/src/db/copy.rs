@@ -40,7 +40,7 @@ const TARGET_OPTIONS: [(&str, &str); 2] = [("bytea_output", "hex"), ("statement_
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// The target is not on PostgreSQL.
-    #[error("an installation is copied to PostgreSQL: its URL begins with postgres://")]
+    #[error("the target is not on PostgreSQL: give a URL that begins with postgres://")]
     NotPostgres,
     /// The installation was copied before.
     #[error("{}", MOVED)]
@@ -62,7 +62,7 @@ pub enum CopyError {
     Table(String, Error),
     /// A row of the target is not that of the source.
     #[error(
-        "{table} differs from its source at row {row}, by the order of its key: one of the databases was changed \
+        "row {row} of {table} differs from its source, in the order of the key: one of the databases was changed \
          since the copy began. The installation is as it was: create an empty database and copy again"
     )]
     Differs {

@@ -96,7 +96,7 @@ impl FrontDoor<'_> {
             ),
             Ok(_) => self
                 .report
-                .skip("kept-connection", "the connection cannot be told from others"),
+                .skip("kept-connection", "the two connections cannot be told apart"),
             Err(error) => self.fail_unexpected("kept-connection", path, Err(error)),
         }
     }

@@ -28,8 +28,8 @@ pub(super) async fn examine(report: &mut Report, common: &CommonSettings) {
     };
     match version_of(&redis).await {
         Err(error) => {
-            let remedy = "start Redis, and check REDIS_URL, its password and the firewall: no password is accepted \
-                          meanwhile";
+            let remedy = "start Redis, and check REDIS_URL, its password and the firewall: until then, nobody signs in \
+                          with a password";
             return report.fail("redis", error.to_string(), remedy);
         }
         Ok(version) if number(&version) < LEAST_VERSION => {
