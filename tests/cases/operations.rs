@@ -31,7 +31,9 @@ mod startup;
 mod traces;
 mod units;
 
+use clap::{Args as _, Command};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Every SQL statement of the programs, with its name.
@@ -61,6 +63,19 @@ fn read(path: &str) -> String {
 /// The text of a JSON string.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no string"))
+}
+
+/// The variables of the settings that a program has as a separate server.
+fn variables_of(program: &str) -> BTreeSet<String> {
+    let common = runtime::settings::CommonSettings::augment_args(Command::new("settings"));
+    let settings = match program {
+        "api-server" => api_server::settings::ApiSettings::augment_args(common),
+        _ => auth_server::settings::IssuerSettings::augment_args(common),
+    };
+    let variables = settings
+        .get_arguments()
+        .filter_map(|argument| argument.get_env()?.to_str());
+    variables.map(str::to_owned).collect()
 }
 
 /// The seconds that requests in progress have after a signal to stop.

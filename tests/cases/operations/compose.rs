@@ -1,8 +1,7 @@
 //! `deploy/compose.yaml`: its form, what its containers may do, and the deployment that it describes, which
 //! [`World::start_composed`] starts without a container engine.
 
-use super::{drain_seconds, read};
-use clap::{Args as _, Command as Definitions};
+use super::{drain_seconds, read, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -110,21 +109,13 @@ fn secrets_stay_out_of_commits_and_images() {
 
 /// Each service has the settings of its program, and only the secrets that they name.
 fn each_service_sets_settings_of_its_program() {
-    let settings = Definitions::new("settings");
-    let common = runtime::settings::CommonSettings::augment_args(settings);
-    let issuer = auth_server::settings::IssuerSettings::augment_args(common.clone());
-    let api = api_server::settings::ApiSettings::augment_args(common);
     let file = compose_file();
     for (name, program) in PROGRAMS {
         let service = &file["services"][name];
-        let defined = if program == "api-server" { &api } else { &issuer };
-        let defined: Vec<_> = defined.get_arguments().filter_map(|arg| arg.get_env()).collect();
+        let defined = variables_of(program);
         let mut used = BTreeSet::new();
         for (variable, value) in service["environment"].as_object().unwrap() {
-            assert!(
-                defined.iter().any(|name| *name == variable.as_str()),
-                "{name}: {variable}"
-            );
+            assert!(defined.contains(variable), "{name}: {variable}");
             used.extend(value.as_str().unwrap().strip_prefix("/run/secrets/"));
         }
         let secrets = service["secrets"].as_array().unwrap().iter();

@@ -1,7 +1,6 @@
 //! The units for systemd in `deploy/systemd`.
 
-use super::{drain_seconds, read};
-use clap::{Args as _, Command as Definitions};
+use super::{drain_seconds, read, variables_of};
 use std::collections::BTreeSet;
 use std::process::{Command, Output};
 use tests::{SharedWorld, on_shapes, without_deployment};
@@ -73,17 +72,13 @@ fn a_stop_lasts_longer_than_the_drain() {
 
 /// The services differ by user, and each gets the credentials of its own settings only.
 fn each_unit_sets_settings_of_its_program() {
-    let settings = Definitions::new("settings");
-    let common = runtime::settings::CommonSettings::augment_args(settings.clone());
-    let issuer = auth_server::settings::IssuerSettings::augment_args(common.clone());
     for (name, program) in UNITS {
         let unit = unit(name);
-        let defined = if program == "api-server" { &common } else { &issuer };
-        let defined: Vec<_> = defined.get_arguments().filter_map(|arg| arg.get_env()).collect();
+        let defined = variables_of(program);
         let mut used = BTreeSet::new();
         for setting in values(&unit, "Environment") {
             let (variable, value) = setting.split_once('=').unwrap();
-            assert!(defined.iter().any(|name| *name == variable), "{name}: {variable}");
+            assert!(defined.contains(variable), "{name}: {variable}");
             used.extend(value.strip_prefix("%d/"));
         }
         let loaded = values(&unit, "LoadCredential").into_iter();

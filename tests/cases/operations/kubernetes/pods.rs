@@ -1,8 +1,7 @@
 //! The pods: their probes, their stop, their rights and their settings.
 
 use super::{array, container, environment, named, servers, variable, workloads};
-use crate::operations::{drain_seconds, read, text};
-use clap::{Args as _, Command as Definitions};
+use crate::operations::{drain_seconds, read, text, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tests::{SharedWorld, on_shapes, without_deployment};
@@ -76,18 +75,14 @@ fn the_pods_are_restricted() {
 
 /// Each pod gets the secrets of its own settings only, which the page tells how to create.
 fn each_pod_sets_settings_of_its_program() {
-    let common = runtime::settings::CommonSettings::augment_args(Definitions::new("settings"));
-    let issuer = auth_server::settings::IssuerSettings::augment_args(common.clone());
-    let api = api_server::settings::ApiSettings::augment_args(common);
     let page = read("docs/operate/install.md");
     for (name, pod) in workloads() {
         let container = container(pod);
         let program = program(container);
-        let defined = if program == "api-server" { &api } else { &issuer };
-        let defined: Vec<_> = defined.get_arguments().filter_map(|arg| arg.get_env()).collect();
+        let defined = variables_of(program);
         let mut files = BTreeSet::new();
         for (variable, value) in environment(container) {
-            assert!(defined.iter().any(|name| *name == variable), "{name}: {variable}");
+            assert!(defined.contains(variable), "{name}: {variable}");
             files.extend(value.strip_prefix(SECRETS));
         }
         let volumes = array(&pod["spec"]["volumes"]);
