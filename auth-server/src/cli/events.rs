@@ -174,7 +174,7 @@ async fn tail(db: &Db, filter: &Filter, json: bool) -> Result<(), Error> {
         () = stop => Ok(()),
         ended = follow => {
             ended?;
-            // It ended first, so it failed.
+            // The thread ended although nobody stopped the program, so it could not print.
             printer.join().unwrap_or(Ok(()))
         }
     }
