@@ -35,20 +35,7 @@ async fn a_copied_installation_continues_with_all_that_it_gave_out(mut world: Wo
 
     let target = Database::create();
     let url = target.url();
-    let copied = world.run(&["copy", "--to", &url], "");
-    let [printed, progress] = [&copied.stdout, &copied.stderr].map(|text| String::from_utf8_lossy(text));
-    assert!(copied.status.success(), "{progress}");
-    let master_key = world.data_dir().join("master.key");
-    for line in ["users  ", &format!("master_key  {}", master_key.display())] {
-        assert!(printed.contains(line), "{line}: {printed}");
-    }
-    for line in ["copied  users  ", "compared  users  "] {
-        assert!(progress.contains(line), "{line}: {progress}");
-    }
-    world.expect_no_secrets_in(&format!("{printed}{progress}"), "the output");
-    world.expect_no_secrets_in(&target.rows(), "the copy");
-    expect_refusal(&world.run(&["copy", "--to", &url], ""), 1, "continues there");
-    expect_refusal(&world.run(&["users", "list"], ""), 64, "latchkey restore");
+    expect_copied_once(&world, &target);
 
     world.set_flags(&[("--database-url", Some(url.as_str()))]);
     world.restart().await;
@@ -71,8 +58,30 @@ async fn a_copied_installation_continues_with_all_that_it_gave_out(mut world: Wo
     let deleted = execute!(db.writer(), "DELETE FROM payments");
     assert!(deleted.is_err(), "the triggers are on again");
     world.stop().await;
+    expect_way_back(&mut world, &user, &tokens.access).await;
+}
 
-    // The way back.
+/// Copies the stopped installation to this database, after which it can be neither copied nor used.
+fn expect_copied_once(world: &World, target: &Database) {
+    let url = target.url();
+    let copied = world.run(&["copy", "--to", &url], "");
+    let [printed, progress] = [&copied.stdout, &copied.stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(copied.status.success(), "{progress}");
+    let master_key = world.data_dir().join("master.key");
+    for line in ["users  ", &format!("master_key  {}", master_key.display())] {
+        assert!(printed.contains(line), "{line}: {printed}");
+    }
+    for line in ["copied  users  ", "compared  users  "] {
+        assert!(progress.contains(line), "{line}: {progress}");
+    }
+    world.expect_no_secrets_in(&format!("{printed}{progress}"), "the output");
+    world.expect_no_secrets_in(&target.rows(), "the copy");
+    expect_refusal(&world.run(&["copy", "--to", &url], ""), 1, "continues there");
+    expect_refusal(&world.run(&["users", "list"], ""), 64, "latchkey restore");
+}
+
+/// The stopped installation goes back to SQLite, where its sessions and tokens have ended.
+async fn expect_way_back(world: &mut World, user: &User, access: &str) {
     world.set_flags(&[("--database-url", None)]);
     let backup = world.data_dir().with_file_name("backup.db");
     let file = backup.to_str().unwrap();
@@ -80,7 +89,7 @@ async fn a_copied_installation_continues_with_all_that_it_gave_out(mut world: Wo
     assert!(world.run(&["restore", file, "--force"], "").status.success());
     world.restart().await;
     user.get("/me").await.expect(401);
-    world.expect_revoked(&tokens.access).await;
+    world.expect_revoked(access).await;
     world.log_in(&user.email, PASSWORD).await;
 }
 
