@@ -159,10 +159,9 @@ impl HttpClient for Collector {
     }
 }
 
-/// Exports the last spans, and waits for that no longer than [`FINISH_TIMEOUT`].
+/// Exports the last spans within [`FINISH_TIMEOUT`]; further ones are lost.
 pub(crate) async fn finish(provider: SdkTracerProvider) {
     // The SDK blocks the thread until then, and this one has to send the requests to the collector.
     let shut_down = move || provider.shutdown_with_timeout(FINISH_TIMEOUT);
-    // Spans that the collector did not accept in time are lost.
     let _ = tokio::task::spawn_blocking(shut_down).await;
 }
