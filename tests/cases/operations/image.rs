@@ -56,6 +56,20 @@ fn the_bases_are_pinned_and_the_user_is_not_root() {
     }
 }
 
+/// The page asks for the digests of the images that the files name.
+fn the_documented_images_are_those_of_the_files() {
+    let files = [dockerfile(), read("deploy/compose.yaml")].concat();
+    let page = read("docs/operate/install.md");
+    let named = page.split("docker.io/library/").skip(1);
+    let named: Vec<&str> = named
+        .map(|rest| rest.split([')', '\n']).next().unwrap())
+        .collect();
+    assert!(named.len() >= 5, "{named:?}");
+    for image in named {
+        assert!(files.contains(&format!("docker.io/library/{image}@")), "{image}");
+    }
+}
+
 /// Each image starts and asks its own program.
 async fn each_image_checks_its_program(world: SharedWorld) {
     let dockerfile = dockerfile();
@@ -174,5 +188,6 @@ on_shapes!(an_image_has_what_its_program_needs_and_no_other_program: sqlite Sqli
 without_deployment!(
     hadolint_finds_nothing,
     the_components_of_a_program_are_listed,
-    the_bases_are_pinned_and_the_user_is_not_root
+    the_bases_are_pinned_and_the_user_is_not_root,
+    the_documented_images_are_those_of_the_files,
 );
