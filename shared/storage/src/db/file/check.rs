@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 sql! {
-    // The statement that counts the rows of each table.
+    // The statement that counts the rows of each table. As in the copy to PostgreSQL (`db/copy/tables.rs`), a
+    // name that begins with `_` is that of a table about the database.
     COUNTS_SQLITE = "SELECT group_concat(format('SELECT %Q, COUNT(*) FROM \"%w\"', name, name), ' UNION ALL ')
                      FROM sqlite_schema
                      WHERE type = 'table' AND name NOT GLOB 'sqlite_*' AND name NOT GLOB '_*'";
