@@ -1,8 +1,8 @@
-//! The reverse proxy of installations. Other deployments of tests have `ReverseProxy`, which needs no
-//! program.
+//! nginx, the reverse proxy of installations.
 
 use crate::installed_programs::INSTALL_HINT;
 use crate::polling::{TIMEOUT, pause};
+use crate::ports::free_port;
 use std::fs::{self, File};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,24 @@ impl Nginx {
         nginx
     }
 
+    /// Starts it in front of these replicas, without TLS. Its files are in `dir`. Returns its port.
+    pub(crate) fn in_front_of(dir: &Path, issuers: &[u16], apis: &[u16]) -> (Self, u16) {
+        let port = free_port();
+        let dir = dir.join("nginx");
+        fs::create_dir(&dir).unwrap();
+        let config = configuration(issuers, apis)
+            .replace("/tmp/", &format!("{}/", dir.display()))
+            .replace("listen 8443 ssl", &format!("listen 127.0.0.1:{port}"));
+        let without_tls = config
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("ssl_"));
+        let file = dir.join("nginx.conf");
+        fs::write(&file, without_tls.collect::<Vec<_>>().join("\n")).unwrap();
+        let file = file.display().to_string();
+        let arguments = ["-c", &file, "-g", "daemon off;"].map(str::to_owned);
+        (Self::start(&dir, &arguments, port), port)
+    }
+
     /// The lines that it has logged so far.
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
@@ -51,6 +69,19 @@ impl Drop for Nginx {
             eprintln!("--- nginx ---\n{}--- end of nginx ---", self.log());
         }
     }
+}
+
+/// Returns `deploy/nginx.conf` for replicas at these ports of 127.0.0.1. A single process serves, because a
+/// worker would outlive the test.
+pub(crate) fn configuration(issuers: &[u16], apis: &[u16]) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/nginx.conf");
+    let mut config = format!("master_process off;\n{}", fs::read_to_string(file).unwrap());
+    for (service, ports) in [("auth-server", issuers), ("api-server", apis)] {
+        let servers = ports.iter().map(|port| format!("server 127.0.0.1:{port};"));
+        let named = format!("server {service}:8080 resolve;");
+        config = config.replace(&named, &servers.collect::<String>());
+    }
+    config
 }
 
 /// Its path. Debian installs it where only root looks for programs.

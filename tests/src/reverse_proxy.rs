@@ -1,7 +1,7 @@
-//! A reverse proxy that puts several processes behind one origin. Each request goes to the next replica of
-//! the service that serves its path. As nginx does, it passes no response on before its end, except one with
-//! `X-Accel-Buffering: no`.
+//! The reverse proxy that puts several processes behind one origin: one of the tests' own, which needs no
+//! program, or nginx as installations have it.
 
+use crate::nginx::Nginx;
 use http_body_util::{BodyExt as _, Either, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
@@ -11,14 +11,17 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+/// The environment variable that puts nginx in front of the processes.
+const NGINX: &str = "TESTS_NGINX";
 /// The path prefixes of the issuer. All other paths belong to the API.
-const ISSUER_PATHS: [&str; 26] = [
+const ISSUER_PATHS: [&str; 25] = [
     "/authorize",
     "/signin",
     "/signup",
@@ -36,7 +39,6 @@ const ISSUER_PATHS: [&str; 26] = [
     "/signout",
     "/admin",
     "/assets",
-    "/issuer",
     "/.well-known/change-password",
     "/.well-known/jwks.json",
     "/.well-known/passkey-endpoints",
@@ -50,29 +52,83 @@ const ISSUER_PATHS: [&str; 26] = [
 /// The body of a response: the whole of it, or one that still arrives.
 type Body = Either<Full<Bytes>, Incoming>;
 
-/// The proxy. Stops on drop.
+/// The proxy, which takes the addresses of callers to the replicas. Stops on drop.
 #[derive(Debug)]
-pub(crate) struct ReverseProxy {
-    pub(crate) port: u16,
+pub(crate) enum ReverseProxy {
+    /// Connects to a replica from the address of the caller.
+    Own(RoundRobin),
+    /// Names the address of the caller in `X-Forwarded-For`.
+    Nginx(Nginx),
+}
+
+impl ReverseProxy {
+    /// Listens at a free port, in front of the replicas at these ports, which need not have started. Files of
+    /// nginx are in `dir`. Returns the port.
+    pub(crate) async fn start(dir: &Path, issuers: &[u16], apis: &[u16]) -> (Self, u16) {
+        match std::env::var_os(NGINX) {
+            Some(_) => {
+                let (nginx, port) = Nginx::in_front_of(dir, issuers, apis);
+                (Self::Nginx(nginx), port)
+            }
+            None => {
+                let (proxy, port) = RoundRobin::start(issuers, apis).await;
+                (Self::Own(proxy), port)
+            }
+        }
+    }
+
+    /// The proxies whose `X-Forwarded-For` the replicas have to believe, as a value of `TRUSTED_PROXIES`.
+    pub(crate) fn trusted(&self) -> Option<&'static str> {
+        matches!(self, Self::Nginx(_)).then_some("127.0.0.1")
+    }
+
+    /// Gives a replica requests again.
+    pub(crate) fn add(&self, port: u16, is_issuer: bool) {
+        if let Self::Own(proxy) = self {
+            let replicas = match is_issuer {
+                true => &proxy.replicas.issuers,
+                false => &proxy.replicas.apis,
+            };
+            replicas.lock().unwrap().push(Arc::new(port));
+        }
+    }
+
+    /// Gives a replica no more requests, and waits until it has answered those that it got. nginx needs no
+    /// word: it takes the other replica when one refuses its connection.
+    pub(crate) async fn remove(&self, port: u16) {
+        if let Self::Own(proxy) = self {
+            proxy.remove(port).await;
+        }
+    }
+}
+
+/// A proxy that gives each request to the next replica of the service that serves its path. As nginx does, it
+/// passes no response on before its end, except one with `X-Accel-Buffering: no`.
+#[derive(Debug)]
+pub(crate) struct RoundRobin {
     replicas: Arc<Replicas>,
     server: JoinHandle<()>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Replicas {
     /// The ports. Each request holds a reference to its port until it is answered.
     issuers: Mutex<Vec<Arc<u16>>>,
     apis: Mutex<Vec<Arc<u16>>>,
-    /// The number of requests so far, for the round robin.
+    /// The number of requests so far.
     requests: AtomicUsize,
 }
 
-impl ReverseProxy {
-    /// Listens on a free port.
-    pub(crate) async fn start() -> Self {
+impl RoundRobin {
+    async fn start(issuers: &[u16], apis: &[u16]) -> (Self, u16) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let replicas = Arc::<Replicas>::default();
+        let shared = |ports: &[u16]| Mutex::new(ports.iter().copied().map(Arc::new).collect());
+        let replicas = Arc::new(Replicas {
+            issuers: shared(issuers),
+            apis: shared(apis),
+            requests: AtomicUsize::new(0),
+        });
         let shared = Arc::clone(&replicas);
         let server = tokio::spawn(async move {
             while let Ok((stream, caller)) = listener.accept().await {
@@ -87,21 +143,10 @@ impl ReverseProxy {
                 tokio::spawn(connection);
             }
         });
-        Self {
-            port,
-            replicas,
-            server,
-        }
+        (Self { replicas, server }, port)
     }
 
-    /// Adds issuer replicas by port.
-    pub(crate) fn add_issuers(&self, ports: impl IntoIterator<Item = u16>) {
-        let ports = ports.into_iter().map(Arc::new);
-        self.replicas.issuers.lock().unwrap().extend(ports);
-    }
-
-    /// Removes a replica, and waits until it has answered the requests that it got.
-    pub(crate) async fn remove(&self, port: u16) {
+    async fn remove(&self, port: u16) {
         let removed: Vec<_> = {
             let services = [&self.replicas.issuers, &self.replicas.apis];
             let removed = services.map(|replicas| {
@@ -115,15 +160,9 @@ impl ReverseProxy {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
-
-    /// Adds API replicas by port.
-    pub(crate) fn add_apis(&self, ports: impl IntoIterator<Item = u16>) {
-        let ports = ports.into_iter().map(Arc::new);
-        self.replicas.apis.lock().unwrap().extend(ports);
-    }
 }
 
-impl Drop for ReverseProxy {
+impl Drop for RoundRobin {
     fn drop(&mut self) {
         self.server.abort();
     }

@@ -255,10 +255,9 @@ impl World {
         }
         self.replace_process(port).await;
         self.deployment.wait_until_ready().await;
-        self.deployment
-            .reverse_proxy
-            .iter()
-            .for_each(|proxy| proxy.add_issuers([port]));
+        if let Some(proxy) = &self.deployment.reverse_proxy {
+            proxy.add(port, true);
+        }
     }
 
     /// Restarts the process at this port. The reverse proxy sends it requests again as soon as it accepts
@@ -268,10 +267,7 @@ impl World {
         self.deployment.reverse_proxy.as_ref().unwrap().remove(port).await;
         self.replace_process(port).await;
         let proxy = self.deployment.reverse_proxy.as_ref().unwrap();
-        match is_issuer {
-            true => proxy.add_issuers([port]),
-            false => proxy.add_apis([port]),
-        }
+        proxy.add(port, is_issuer);
     }
 
     /// Terminates the process at this port, and starts it again.

@@ -5,6 +5,7 @@ use super::deployment::{Deployment, Process, start_all};
 use super::prepared_database::PreparedDatabase;
 use crate::clock::Clock;
 use crate::http::{Canaries, Origin};
+use crate::ports::free_port;
 use crate::postgres::{Database, PostgresProxy};
 use crate::program::{Program, ProgramConfig};
 use crate::redis::RedisServer;
@@ -286,61 +287,59 @@ impl Deployment {
             false => Program::Latchkey,
         };
         let config = setup.config(program, self, &defaults);
-        self.launch(vec![config]).await[0]
+        let port = free_port();
+        self.launch(&config, &[port]).await;
+        port
     }
 
     /// Starts replicas of each service behind one origin. Returns the port of the reverse proxy.
     async fn start_many(&mut self, setup: &WorldBuilder) -> u16 {
-        let reverse_proxy = ReverseProxy::start().await;
-        let base = format!("http://localhost:{}", reverse_proxy.port);
+        let issuers = [(); REPLICAS].map(|()| free_port());
+        let apis = [(); REPLICAS].map(|()| free_port());
+        let (reverse_proxy, port) = ReverseProxy::start(self.dir.path(), &issuers, &apis).await;
         let (master_key, account_key) = (
             self.data_dir().join(MASTER_KEY),
             self.data_dir().join("account.key"),
         );
         std::fs::write(&account_key, SealingKey::generate().to_text()).unwrap();
         let (database, redis) = (self.database.as_ref().unwrap(), self.redis.as_ref().unwrap());
-        let defaults = [
+        let mut defaults = vec![
             ("--data-dir", self.data_dir().display().to_string()),
-            ("--base-url", base),
+            ("--base-url", format!("http://localhost:{port}")),
             ("--redis-url", redis.url()),
             ("--master-key-file", master_key.display().to_string()),
             ("--account-key-file", account_key.display().to_string()),
             ("--database-url", database.url_at(self.postgres_socket_dir())),
         ];
+        let trusted = reverse_proxy.trusted().map(str::to_owned);
+        defaults.extend(trusted.map(|proxies| ("--trusted-proxies", proxies)));
+        self.reverse_proxy = Some(reverse_proxy);
         let issuer = setup.config(Program::AuthServer, self, &defaults);
-        let alone = usize::from(!setup.starts_issuers_together);
-        for count in [alone, REPLICAS - alone] {
-            let issuers = self.launch(vec![issuer.clone(); count]).await;
-            reverse_proxy.add_issuers(issuers);
-        }
-        let mut defaults = defaults.to_vec();
+        let (alone, together) = issuers.split_at(usize::from(!setup.starts_issuers_together));
+        self.launch(&issuer, alone).await;
+        self.launch(&issuer, together).await;
         let database = self.database.as_ref().unwrap();
         defaults.retain(|(name, _)| *name != "--database-url");
         defaults.push(("--database-url", database.api_url_at(self.postgres_socket_dir())));
-        let jwks = format!("http://127.0.0.1:{}/.well-known/jwks.json", reverse_proxy.port);
+        let jwks = format!("http://127.0.0.1:{port}/.well-known/jwks.json");
         defaults.push(("--jwks-url", jwks));
         let api = setup.config(Program::ApiServer, self, &defaults);
-        let apis = self.launch(vec![api; REPLICAS]).await;
-        reverse_proxy.add_apis(apis);
-        self.reverse_proxy.insert(reverse_proxy).port
+        self.launch(&api, &apis).await;
+        port
     }
 
-    /// Starts processes concurrently. Returns their ports.
-    async fn launch(&mut self, configs: Vec<ProgramConfig>) -> Vec<u16> {
+    /// Starts a process at each of these ports, concurrently.
+    async fn launch(&mut self, config: &ProgramConfig, ports: &[u16]) {
         let first = self.processes.len();
-        for config in configs {
+        for port in ports {
             let log = self.dir.path().join(format!("log-{}", self.processes.len()));
             self.processes.push(Process {
-                config,
+                config: config.clone(),
                 running: None,
-                port: 0,
+                port: *port,
                 log,
             });
         }
         start_all(&mut self.processes[first..]).await;
-        self.processes[first..]
-            .iter()
-            .map(|process| process.port)
-            .collect()
     }
 }

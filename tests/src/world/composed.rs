@@ -5,7 +5,7 @@ use super::World;
 use super::deployment::{Deployment, Process, start_all};
 use crate::http::{Canaries, Origin};
 use crate::installed_programs::tool;
-use crate::nginx::Nginx;
+use crate::nginx::{self, Nginx};
 use crate::polling::{TIMEOUT, pause};
 use crate::ports::free_port;
 use crate::postgres::Database;
@@ -254,16 +254,9 @@ impl Composition {
         }
     }
 
-    fn start_nginx(&mut self, issuers: &[u16], apis: &[u16]) -> Nginx {
-        for (service, ports) in [("auth-server", issuers), ("api-server", apis)] {
-            let servers = ports.iter().map(|port| format!("server 127.0.0.1:{port};"));
-            let servers: String = servers.collect();
-            self.replace(&format!("server {service}:8080 resolve;"), servers);
-        }
+    fn start_nginx(&self, issuers: &[u16], apis: &[u16]) -> Nginx {
         self.give_secrets("nginx");
-        let config = fs::read_to_string(deploy("nginx.conf")).unwrap();
-        // With a single process, no worker outlives the test.
-        let config = format!("master_process off;\n{}", self.place(&config, "nginx"));
+        let config = self.place(&nginx::configuration(issuers, apis), "nginx");
         fs::write(self.dir.path().join("nginx.conf"), config).unwrap();
         let command = self.words("nginx", &self.service("nginx")["command"]);
         Nginx::start(self.dir.path(), &command[1..], self.port)

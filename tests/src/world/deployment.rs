@@ -5,7 +5,6 @@ use crate::contract::Contract;
 use crate::http::{Caller, Canaries, Origin};
 use crate::outbox::Mail;
 use crate::polling::{TIMEOUT, pause};
-use crate::ports::free_port;
 use crate::postgres::{Database, PostgresProxy};
 use crate::program::{Program, ProgramConfig, Running};
 use crate::redis::RedisServer;
@@ -47,7 +46,7 @@ pub(crate) struct Deployment {
 pub(super) struct Process {
     pub(super) config: ProgramConfig,
     pub(super) running: Option<Running>,
-    /// The port, which stays the same across restarts. 0 before the first start.
+    /// The port, which stays the same across restarts.
     pub(super) port: u16,
     pub(super) log: PathBuf,
 }
@@ -236,25 +235,18 @@ impl Deployment {
     }
 }
 
-/// Starts processes concurrently, on their previous ports or on free ones.
+/// Starts processes concurrently.
 pub(super) async fn start_all(processes: &mut [Process]) {
     let starts: Vec<_> = processes
         .iter()
         .map(|process| {
             let (config, log) = (process.config.clone(), process.log.clone());
-            let port = if process.port == 0 {
-                free_port()
-            } else {
-                process.port
-            };
-            let listen = format!("127.0.0.1:{port}");
+            let listen = format!("127.0.0.1:{}", process.port);
             tokio::spawn(async move { Running::start(&config, &listen, &log).await })
         })
         .collect();
     for (process, start) in processes.iter_mut().zip(starts) {
-        let running = start.await.unwrap();
-        process.port = running.port;
-        process.running = Some(running);
+        process.running = Some(start.await.unwrap());
     }
 }
 
