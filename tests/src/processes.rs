@@ -11,11 +11,11 @@ impl World {
     }
 }
 
-/// Returns the most memory that a process has held so far, in KiB.
-pub fn peak_memory_kib(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.unwrap().trim_end_matches("kB").trim().parse().unwrap()
+/// Returns the most memory that a process has held so far, in KiB, or `None` if it has ended.
+pub fn peak_memory_kib(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    peak.trim_end_matches("kB").trim().parse().ok()
 }
 
 /// Returns the ports of the clients whose connections to this port of 127.0.0.1 are open at both ends.

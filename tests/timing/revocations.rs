@@ -65,7 +65,7 @@ async fn a_process_holds_five_million_revocations(shape: Shape) {
     let revoked = app.tokens(&user, "posts:read").await;
     let revocation = app.client_call(&world.anyone(), "/revoke", &[("token", &revoked.access)]);
     revocation.await.expect(200);
-    let without = peak_memory_kib(world.pids()[0]);
+    let without = peak_memory_kib(world.pids()[0]).unwrap();
     world.stop().await;
     let db = world.db().await;
     let insert = "INSERT INTO revocations (kind, subject, revoked_at, expires_at)
@@ -79,7 +79,7 @@ async fn a_process_holds_five_million_revocations(shape: Shape) {
     world.restart().await;
     let caller = world.anyone().bearer(&tokens.access);
     let at_start = until_accepted(&caller).await;
-    let with = peak_memory_kib(world.pids()[0]);
+    let with = peak_memory_kib(world.pids()[0]).unwrap();
     world.expect_revoked(&revoked.access).await;
     execute!(db.writer(), "ALTER TABLE revocations RENAME TO away").unwrap();
     while caller.get("/protected").may_fail().await.status == 200 {
@@ -87,7 +87,7 @@ async fn a_process_holds_five_million_revocations(shape: Shape) {
     }
     execute!(db.writer(), "ALTER TABLE away RENAME TO revocations").unwrap();
     let after_failure = until_accepted(&caller).await;
-    let again = peak_memory_kib(world.pids()[0]);
+    let again = peak_memory_kib(world.pids()[0]).unwrap();
     world.expect_revoked(&revoked.access).await;
     print_figure(&format!(
         "{VERY_MANY} revocations on {shape:?}: read in {at_start:?} at the start and in {after_failure:?} after a failed read; \

@@ -20,7 +20,7 @@ async fn start(shape: Shape) -> World {
 
 /// The most memory that each process has held so far, in KiB.
 fn peak_memory(world: &World) -> BTreeMap<u32, u64> {
-    let of_process = |pid| (pid, peak_memory_kib(pid));
+    let of_process = |pid| (pid, peak_memory_kib(pid).unwrap());
     world.pids().into_iter().map(of_process).collect()
 }
 
