@@ -10,6 +10,7 @@ mod database_failures;
 mod debian_package;
 mod doctor;
 mod documentation;
+mod first_token;
 mod healthcheck;
 mod image;
 mod imports;
@@ -31,10 +32,11 @@ mod startup;
 mod traces;
 mod units;
 
-use clap::{Args as _, Command};
+use clap::Args as _;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// Every SQL statement of the programs, with its name.
 fn statements() -> Vec<(String, String)> {
@@ -60,6 +62,18 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
 }
 
+/// Runs a command and returns what it prints.
+fn run(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    let error = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{command:?}: {error}");
+    String::from_utf8(stdout).unwrap()
+}
+
 /// The text of a JSON string.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no string"))
@@ -67,7 +81,7 @@ fn text(value: &Value) -> &str {
 
 /// The variables of the settings that a program has as a separate server.
 fn variables_of(program: &str) -> BTreeSet<String> {
-    let common = runtime::settings::CommonSettings::augment_args(Command::new("settings"));
+    let common = runtime::settings::CommonSettings::augment_args(clap::Command::new("settings"));
     let settings = match program {
         "api-server" => api_server::settings::ApiSettings::augment_args(common),
         _ => auth_server::settings::IssuerSettings::augment_args(common),

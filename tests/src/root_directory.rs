@@ -34,8 +34,20 @@ struct Server {
 }
 
 impl RootDirectory {
-    /// Prepares a program, which can write only to its data directory and to `/tmp`.
-    pub fn command(&self, program: &str) -> Command {
+    /// Prepares a Bash script with `set -e` on this machine, in which `inside` runs a program in the root
+    /// directory.
+    pub fn bash(&self, script: &str) -> Command {
+        let sandbox = self.sandbox();
+        let script = format!("sandbox=(\"$@\")\ninside() {{ \"${{sandbox[@]}}\" \"$@\"; }}\n{script}");
+        let mut command = Command::new("timeout");
+        command.args(["120", "bash", "-e", "-c", script.as_str(), "bash"]);
+        command.arg(sandbox.get_program()).args(sandbox.get_args());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Prepares a program, which is the next argument. It can write only to its data directory and to `/tmp`.
+    fn sandbox(&self) -> Command {
         let user = self.user.to_string();
         let user = user.as_str();
         let mut command = Command::new("bwrap");
@@ -54,7 +66,6 @@ impl RootDirectory {
         for (name, value) in &self.environment {
             command.args(["--setenv", name.as_str(), value.as_str()]);
         }
-        command.arg(program);
         command
     }
 
@@ -69,7 +80,8 @@ impl RootDirectory {
         }
         let log = self.path.with_extension("log");
         let process = self
-            .command(program)
+            .sandbox()
+            .arg(program)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&log).unwrap())
@@ -77,12 +89,12 @@ impl RootDirectory {
             .unwrap();
         let server = Server { process, log };
         eventually("the server is not ready", async || {
-            let check = self.command(program);
+            let check = self.sandbox();
             let status = Command::new("timeout")
                 .arg(CHECK_TIMEOUT)
                 .arg(check.get_program())
                 .args(check.get_args())
-                .args(["healthcheck", "--ready"])
+                .args([program, "healthcheck", "--ready"])
                 .stderr(Stdio::null())
                 .status();
             status.unwrap().success()

@@ -1,10 +1,10 @@
 //! `deploy/compose.yaml`: its form, what its containers may do, and the deployment that it describes, which
 //! [`World::start_composed`] starts without a container engine.
 
-use super::{drain_seconds, read, variables_of};
+use super::{drain_seconds, first_token, read, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use storage::fetch_all;
 use tests::{
     Caller, Nginx, Post, Shape, Tokens, User, World, compose_file, connections_to, on_shapes, tool,
@@ -29,14 +29,6 @@ fn directive<'a>(config: &'a str, name: &str) -> &'a str {
     let mut lines = config.lines().map(str::trim);
     let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.strip_suffix(';'));
     value.unwrap_or_else(|| panic!("{name} is not set"))
-}
-
-/// The commands of the documentation that create the secrets.
-fn documented_secrets() -> String {
-    let page = read("docs/operate/install.md");
-    let mut blocks = page.split("```console\n").skip(1);
-    let block = blocks.find(|block| block.contains("> secrets/master-key"));
-    block.unwrap().split("```").next().unwrap().to_owned()
 }
 
 fn the_file_follows_the_compose_specification() {
@@ -178,7 +170,10 @@ fn nginx_holds_little_for_its_clients() {
 
 /// One deployment for all of it, because its start takes most of the time.
 async fn an_app_is_served_through_nginx(shape: Shape) {
-    let (mut world, nginx) = World::start_composed(shape, &documented_secrets()).await;
+    let began = first_token::begin();
+    let secrets = first_token::documented("Compose", "> secrets/master-key");
+    let (mut world, nginx) = World::start_composed(shape, &secrets).await;
+    expect_first_token(&world, began);
     let anyone = world.anyone();
     let user = world.sign_up_and_log_in().await;
     let app = world.app().register_by_command();
@@ -204,6 +199,15 @@ async fn an_app_is_served_through_nginx(shape: Shape) {
         anyone.get(&post.path).await.expect(200);
         refresh = Tokens::parse(app.refresh(&anyone, &refresh).await).refresh;
     }
+}
+
+/// Gets a token by the documented commands that follow the start.
+fn expect_first_token(world: &World, began: Instant) {
+    let commands = first_token::documented_end("Compose").replace("https://localhost", world.base());
+    first_token::expect("Compose", began, &commands, |script| {
+        let stand_in = "docker() { shift 3; \"$(basename \"$1\")\" \"${@:2}\"; }";
+        world.prepare_bash(&format!("{stand_in}\n{script}"))
+    });
 }
 
 /// The entity tag of a response that the API did not compress is strong although the client accepts gzip.

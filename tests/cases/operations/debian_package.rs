@@ -1,36 +1,27 @@
 //! The Debian package of `deploy/debian`, in a root directory of its own. Its scripts run there with the tools
 //! of this machine, as when a system is installed from another one (`DPKG_ROOT`).
 
-use super::root;
 use super::units::{UNITS, unit, values};
+use super::{first_token, root, run};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+use std::time::Instant;
 use tests::{RootDirectory, Shape, as_root, free_port, on_shapes, programs_dir, public_directory};
 
 /// The directories with what the package depends on: libraries and certificate authorities.
 const DEPENDENCIES: [&str; 3] = ["/lib", "/lib64", "/etc/ssl"];
 const SETTINGS: &str = "etc/latchkey/latchkey.toml";
 const DATA: &str = "var/lib/latchkey";
+/// The path of the program on the machine.
+const PROGRAM: &str = "/usr/bin/latchkey";
 /// The link of an enabled service.
 const ENABLED: &str = "etc/systemd/system/multi-user.target.wants/latchkey.service";
 
 /// The root directory of a machine.
 struct Machine {
     root: PathBuf,
-}
-
-/// Runs a command and returns what it prints.
-fn run(command: &mut Command) -> String {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = command.output().unwrap();
-    let error = String::from_utf8_lossy(&stderr);
-    assert!(status.success(), "{command:?}: {error}");
-    String::from_utf8(stdout).unwrap()
 }
 
 fn build(directory: &Path, revision: &str) -> PathBuf {
@@ -42,7 +33,8 @@ fn build(directory: &Path, revision: &str) -> PathBuf {
 }
 
 impl Machine {
-    /// A machine that has only what a package depends on, in the versions of this machine.
+    /// A machine that has only what a package depends on, in the versions of this machine, and `env`, which
+    /// every machine has.
     fn with_dependencies_of(package: &Path, root: PathBuf) -> Self {
         for directory in [
             "dev",
@@ -51,11 +43,13 @@ impl Machine {
             "lib64",
             "proc",
             "tmp",
+            "usr/bin",
             "var/lib/dpkg/info",
         ] {
             fs::create_dir_all(root.join(directory)).unwrap();
         }
         fs::create_dir_all(root.join("var/lib/dpkg/updates")).unwrap();
+        fs::copy("/usr/bin/env", root.join("usr/bin/env")).unwrap();
         let depends = run(Command::new("dpkg-deb")
             .arg("--field")
             .arg(package)
@@ -93,8 +87,8 @@ impl Machine {
         self.root.join(path).symlink_metadata().is_ok()
     }
 
-    /// Starts the service as its unit does. Dropping the result kills it.
-    async fn start(&self) -> impl Drop + use<> {
+    /// The service as its unit describes it, at this port.
+    fn service(&self, port: u16) -> RootDirectory {
         let unit = self.read("usr/lib/systemd/system/latchkey.service");
         let [name] = values(&unit, "User")[..] else {
             panic!("{unit}");
@@ -102,18 +96,22 @@ impl Machine {
         let users = self.read("etc/passwd");
         let user = users.lines().find(|line| line.split(':').next() == Some(name));
         let number = user.unwrap().split(':').nth(2).unwrap();
-        let listen = format!("LATCHKEY_LISTEN=127.0.0.1:{}", free_port());
+        let listen = format!("LATCHKEY_LISTEN=127.0.0.1:{port}");
         let settings = values(&unit, "Environment").into_iter().chain([listen.as_str()]);
         let settings = settings.map(|setting| setting.split_once('=').unwrap());
-        let service = RootDirectory {
+        RootDirectory {
             path: self.root.clone(),
             user: number.parse().unwrap(),
             shared: &DEPENDENCIES,
             environment: settings
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
-        };
-        service.serve(values(&unit, "ExecStart")[0]).await
+        }
+    }
+
+    /// Starts the service as its unit does. Dropping the result kills it.
+    async fn start(&self) -> impl Drop + use<> {
+        self.service(free_port()).serve(PROGRAM).await
     }
 }
 
@@ -153,11 +151,27 @@ fn expect_units_of_the_project(machine: &Machine) {
     assert_eq!(secrets.mode() & 0o777, 0o700);
 }
 
+/// Gets a token by the documented commands that follow the start of the service.
+async fn expect_first_token(machine: &Machine, began: Instant) {
+    let commands = first_token::documented_end("Debian package");
+    let (_, commands) = commands.split_once("sudo systemctl start latchkey\n").unwrap();
+    let port = free_port();
+    let service = machine.service(port);
+    let _server = service.serve(PROGRAM).await;
+    let commands = commands.replace(":8080", &format!(":{port}"));
+    first_token::expect("the Debian package", began, &commands, |script| {
+        let stand_ins = "sudo() { \"$@\"; }\nrunuser() { shift 3; inside \"$@\"; }";
+        service.bash(&format!("{stand_ins}\n{script}"))
+    });
+}
+
 async fn the_package_installs_upgrades_and_leaves_the_data(_: Shape) {
     let directory = public_directory();
-    let [first, second] = ["1", "2"].map(|revision| build(directory.path(), revision));
+    let began = first_token::begin();
+    let first = build(directory.path(), "1");
     let machine = Machine::with_dependencies_of(&first, directory.path().join("root"));
     machine.dpkg("--install", &first);
+    expect_first_token(&machine, began).await;
     expect_units_of_the_project(&machine);
     assert!(!machine.has("etc/systemd"), "a service is enabled");
 
@@ -173,6 +187,7 @@ async fn the_package_installs_upgrades_and_leaves_the_data(_: Shape) {
     let key = machine.read(&format!("{DATA}/master.key"));
     let password = machine.read(&format!("{DATA}/admin-password"));
 
+    let second = build(directory.path(), "2");
     machine.dpkg("--install", &second);
     assert_eq!(machine.read(SETTINGS), settings);
     assert!(machine.has(ENABLED));

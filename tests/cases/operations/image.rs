@@ -1,12 +1,13 @@
 //! The container images of `deploy/Dockerfile`. No engine builds them, but `deploy/image-root` lays out what an
 //! image has.
 
-use super::{read, root};
+use super::{first_token, read, root};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Instant;
 use tests::{
     RootDirectory, Shape, SharedWorld, free_port, on_shapes, programs_dir, public_directory, tool,
     without_deployment,
@@ -14,6 +15,8 @@ use tests::{
 
 /// The largest size of an image, in bytes.
 const MAX_SIZE: u64 = 60_000_000;
+/// The path of the program in the image.
+const PROGRAM: &str = "/usr/local/bin/latchkey";
 /// The number of the user of the images.
 const USER: u32 = 65532;
 
@@ -101,10 +104,44 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     below.flatten().collect()
 }
 
+/// A container of the image with these settings, whose server listens at this port.
+fn container(path: &Path, settings: &[&str], port: u16) -> RootDirectory {
+    let dockerfile = dockerfile();
+    let variables = arguments(&dockerfile, "ENV").into_iter();
+    let of_image = variables.filter(|variable| variable.starts_with("LATCHKEY_"));
+    let settings = of_image.chain(settings.iter().copied());
+    let settings = settings.map(|setting| setting.split_once('=').unwrap());
+    RootDirectory {
+        path: path.to_owned(),
+        user: USER,
+        shared: &[],
+        environment: settings
+            .map(|(name, value)| (name.to_owned(), value.replace(":8080", &format!(":{port}"))))
+            .collect(),
+    }
+}
+
+/// Gets a token by the documented commands that follow the start of a container, with the settings of the
+/// latter.
+async fn expect_first_token(path: &Path, began: Instant) {
+    let commands = first_token::documented_end("Container images");
+    let (start, commands) = commands.split_once('\n').unwrap();
+    let settings = start.split(" --env ").skip(1);
+    let settings: Vec<&str> = settings.map(|rest| rest.split(' ').next().unwrap()).collect();
+    let port = free_port();
+    let container = container(path, &settings, port);
+    let _server = container.serve(PROGRAM).await;
+    let commands = commands.replace(":8080", &format!(":{port}"));
+    first_token::expect("the image", began, &commands, |script| {
+        container.bash(&format!("docker() {{ shift 2; inside \"$@\"; }}\n{script}"))
+    });
+}
+
 /// The size is that of a program of the tests, which is larger than that of `deploy/Dockerfile`.
 async fn an_image_has_what_its_program_needs_and_no_other_program(_: Shape) {
     let directory = public_directory();
     let path = directory.path().join("root");
+    let began = first_token::begin();
     let laid_out = Command::new(root().join("deploy/image-root"))
         .arg(programs_dir().join("latchkey"))
         .arg(&path)
@@ -117,32 +154,16 @@ async fn an_image_has_what_its_program_needs_and_no_other_program(_: Shape) {
         !is_library && file.metadata().unwrap().mode() & 0o111 != 0
     };
     let programs: Vec<_> = files.iter().filter(is_program).collect();
-    let program = "/usr/local/bin/latchkey";
-    assert_eq!(programs, [&path.join("usr/local/bin/latchkey")]);
+    assert_eq!(programs, [&path.join(&PROGRAM[1..])]);
     let size: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
     assert!(size < MAX_SIZE, "{size}");
     for license in ["latchkey/LICENSE", "latchkey/crate-licenses", "libc6/copyright"] {
         let license = path.join("usr/share/doc").join(license);
         assert!(license.metadata().unwrap().len() > 0, "{}", license.display());
     }
-
-    let dockerfile = dockerfile();
-    let port = free_port();
-    let variables = arguments(&dockerfile, "ENV").into_iter();
-    let settings = variables.filter(|variable| variable.starts_with("LATCHKEY_"));
-    let settings = settings.chain(["LATCHKEY_BASE_URL=https://id.example.org"]);
-    let mut environment: Vec<_> = settings
-        .map(|setting| setting.split_once('=').unwrap())
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect();
-    environment.push(("LATCHKEY_LISTEN".to_owned(), format!("0.0.0.0:{port}")));
-    let image = RootDirectory {
-        path,
-        user: USER,
-        shared: &[],
-        environment,
-    };
-    let _server = image.serve(program).await;
+    expect_first_token(&path, began).await;
+    let production = container(&path, &["LATCHKEY_BASE_URL=https://id.example.org"], free_port());
+    let _server = production.serve(PROGRAM).await;
 }
 
 /// Crates that only tests or build scripts use are no part of a program.
