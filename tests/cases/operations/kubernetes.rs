@@ -1,5 +1,7 @@
-//! The manifests in `deploy/kubernetes`: the example of an installation, and so the base below it.
+//! The manifests in `deploy/kubernetes`: the example of an installation, and so the base below it. The chart has
+//! the same.
 
+mod chart;
 mod pods;
 
 use super::{read, root, run, text};

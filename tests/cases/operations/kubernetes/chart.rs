@@ -1,0 +1,157 @@
+//! The Helm chart in `deploy/helm`: with the values of its example it has the manifests of the kustomization.
+
+use super::{MANIFESTS, VERSIONS, validated};
+use crate::operations::{read, root, run, text};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::process::Command;
+use std::sync::LazyLock;
+use tests::{tool, without_deployment};
+
+const EXAMPLE: [&str; 2] = ["--values", "example.yaml"];
+
+static CHART: LazyLock<Vec<Value>> = LazyLock::new(|| validated(&run(template().args(EXAMPLE))));
+
+fn helm() -> Command {
+    let mut helm = Command::new(tool("python/kubernetes/helm/helm"));
+    helm.current_dir(root().join("deploy/helm"));
+    helm
+}
+
+/// The command that renders the chart.
+fn template() -> Command {
+    let mut helm = helm();
+    helm.args(["template", "latchkey", "latchkey"]);
+    helm
+}
+
+/// The manifests by kind and name, without what only one of the tools adds.
+fn comparable(manifests: &[Value]) -> BTreeMap<String, Value> {
+    let own = manifests
+        .iter()
+        .filter(|manifest| manifest["kind"] != "Namespace");
+    own.map(|manifest| {
+        let name = format!(
+            "{} {}",
+            text(&manifest["kind"]),
+            text(&manifest["metadata"]["name"])
+        );
+        let mut manifest = manifest.clone();
+        let metadata = manifest["metadata"].as_object_mut().unwrap();
+        metadata.remove("namespace");
+        let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+        let annotations = annotations.as_object_mut().unwrap();
+        annotations.retain(|name, _| !name.starts_with("helm.sh/"));
+        if let Some(settings) = manifest.pointer_mut("/data/latchkey.toml") {
+            let lines = settings.as_str().unwrap().lines();
+            let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+            *settings = lines.collect();
+        }
+        (name, manifest)
+    })
+    .collect()
+}
+
+fn helm_finds_nothing() {
+    run(helm().args(["lint", "--strict", "latchkey"]).args(EXAMPLE));
+    let chart = read("deploy/helm/latchkey/Chart.yaml");
+    for line in [
+        format!("version: {}", env!("CARGO_PKG_VERSION")),
+        format!("kubeVersion: \">={}.0-0\"", VERSIONS[0]),
+    ] {
+        assert!(chart.lines().any(|found| found == line), "{line}");
+    }
+}
+
+fn the_chart_has_the_manifests_of_the_kustomization() {
+    let mut chart = comparable(&CHART);
+    for (name, manifest) in comparable(&MANIFESTS) {
+        assert_eq!(chart.remove(&name), Some(manifest), "{name}");
+    }
+    assert!(chart.is_empty(), "{chart:?}");
+}
+
+/// Helm creates the settings before the migrations, and waits for these before it creates the rest.
+fn the_settings_and_the_migrations_come_first() {
+    let mut hooks: Vec<(i32, &str)> = Vec::new();
+    for manifest in &*CHART {
+        let annotations = &manifest["metadata"]["annotations"];
+        if annotations["helm.sh/hook"] == "pre-install,pre-upgrade" {
+            let weight = text(&annotations["helm.sh/hook-weight"]).parse().unwrap();
+            hooks.push((weight, text(&manifest["kind"])));
+        }
+    }
+    hooks.sort_unstable();
+    assert_eq!(hooks, [(-1, "ConfigMap"), (0, "Job")]);
+}
+
+/// The error of Helm with these arguments.
+fn refusal(arguments: &[&str]) -> String {
+    let output = template().args(arguments).output().unwrap();
+    assert!(!output.status.success(), "{arguments:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn missing_and_unknown_values_are_refused() {
+    let error = refusal(&[]);
+    for name in ["/host", "/trustedProxies", "/authServer/image", "/network/redis"] {
+        assert!(error.contains(name), "{name}: {error}");
+    }
+    for (value, name) in [
+        ("ingress.clasName=nginx", "clasName"),
+        ("authServer.image=auth-server:latest", "/authServer/image"),
+        ("apiServer.replicas.min=1", "/apiServer/replicas/min"),
+    ] {
+        let error = refusal(&[EXAMPLE[0], EXAMPLE[1], "--set", value]);
+        assert!(error.contains(name), "{name}: {error}");
+    }
+}
+
+/// No value is written into a template.
+fn each_value_reaches_the_manifests() {
+    let digest = "1".repeat(64);
+    let (issuer, api) = (format!("issuer@sha256:{digest}"), format!("api@sha256:{digest}"));
+    let values = [
+        ("host", "login.example.net"),
+        ("trustedProxies[0]", "198.51.100.0/28"),
+        ("settings", "log-format = \"json\""),
+        ("authServer.image", issuer.as_str()),
+        ("authServer.secret", "secret-of-issuer"),
+        ("authServer.replicas.min", "31"),
+        ("authServer.replicas.max", "32"),
+        ("authServer.resources.limits.memory", "33Mi"),
+        ("apiServer.image", api.as_str()),
+        ("apiServer.secret", "secret-of-api"),
+        ("apiServer.replicas.min", "34"),
+        ("apiServer.replicas.max", "35"),
+        ("apiServer.resources.limits.memory", "36Mi"),
+        ("migrations.resources.limits.memory", "37Mi"),
+        ("ingress.className", "other-class"),
+        ("ingress.tlsSecret", "secret-of-host"),
+        ("ingress.annotations.example", "annotation-of-ingress"),
+        ("network.postgresql", "198.51.100.1/32"),
+        ("network.redis", "198.51.100.2/32"),
+        ("network.smtp", "198.51.100.3/32"),
+        ("network.ingressController.namespace", "namespace-of-proxy"),
+        ("network.ingressController.name", "name-of-proxy"),
+        ("network.prometheus.namespace", "namespace-of-scraper"),
+        ("network.prometheus.name", "name-of-scraper"),
+    ];
+    let mut helm = template();
+    helm.args(EXAMPLE);
+    for (name, value) in values {
+        helm.args(["--set", &format!("{name}={value}")]);
+    }
+    let rendered = run(&mut helm);
+    for (name, value) in values {
+        assert!(rendered.contains(value), "{name}: {value}");
+    }
+}
+
+without_deployment!(
+    helm_finds_nothing,
+    the_chart_has_the_manifests_of_the_kustomization,
+    the_settings_and_the_migrations_come_first,
+    missing_and_unknown_values_are_refused,
+    each_value_reaches_the_manifests,
+);
