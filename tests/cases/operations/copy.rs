@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 use std::fs;
 use std::time::Duration;
-use storage::{execute, fetch_optional};
+use storage::{execute, fetch_one, fetch_optional};
 use tests::{
     Authenticator, Database, Db, PASSWORD, User, World, eventually, fresh_key, items, link, on_shapes,
 };
@@ -94,6 +94,31 @@ async fn expect_way_back(world: &mut World, user: &User, access: &str) {
     world.log_in(&user.email, PASSWORD).await;
 }
 
+/// Expects that the target may have no table, and that nothing is created beside one.
+async fn expect_refusals_of_tables(world: &World, url: &str) {
+    let db = Db::open(&url.parse().unwrap(), 2, 1).await.unwrap();
+    execute!(db.writer(), "CREATE SCHEMA elsewhere").unwrap();
+    execute!(db.writer(), "CREATE ROLE stranger LOGIN").unwrap();
+    let stranger = url.replace("//postgres@", "//stranger@");
+    for (url, table) in [
+        (url, "public.notes"),
+        (url, "public._notes"),
+        (url, "elsewhere.notes"),
+        // It cannot read the table.
+        (stranger.as_str(), "public.secrets"),
+    ] {
+        let create = AssertSqlSafe(format!("CREATE TABLE {table} (note TEXT)"));
+        execute!(db.writer(), create).unwrap();
+        let refused = world.run(&["copy", "--to", url], "");
+        expect_refusal(&refused, 1, &format!("the table {table}:"));
+        let count =
+            "SELECT COUNT(*) FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')";
+        assert_eq!(fetch_one!(db.reader(), (i64,), count).unwrap(), (1,), "{table}");
+        execute!(db.writer(), AssertSqlSafe(format!("DROP TABLE {table}"))).unwrap();
+    }
+    db.close().await;
+}
+
 async fn only_an_empty_database_becomes_a_copy(mut world: World) {
     let (user, with_codes) = (world.user().await, world.user().await);
     Authenticator::enable(&world, &with_codes).await;
@@ -120,16 +145,7 @@ async fn only_an_empty_database_becomes_a_copy(mut world: World) {
         fs::write(&file, right).unwrap();
     }
 
-    let db = Db::open(&url.parse().unwrap(), 2, 1).await.unwrap();
-    execute!(db.writer(), "CREATE TABLE notes (note TEXT)").unwrap();
-    execute!(db.writer(), "INSERT INTO notes VALUES ('mine')").unwrap();
-    expect_refusal(&world.run(&to, ""), 1, "notes");
-    execute!(db.writer(), "DELETE FROM notes").unwrap();
-    expect_refusal(&world.run(&to, ""), 1, "notes.note is not the same");
-    execute!(db.writer(), "DROP TABLE notes").unwrap();
-    execute!(db.writer(), "UPDATE _copy SET installation = 'another'").unwrap();
-    expect_refusal(&world.run(&to, ""), 1, "another installation");
-    execute!(db.writer(), "DROP TABLE _copy").unwrap();
+    expect_refusals_of_tables(&world, &url).await;
     let file = world.data_dir().with_file_name("target.url");
     fs::write(&file, &url).unwrap();
     let copied = world.run(&["copy", "--to-file", file.to_str().unwrap()], "");
@@ -217,6 +233,14 @@ async fn a_killed_copy_resumes_and_finds_a_changed_row(mut world: World) {
         let change = format!("UPDATE security_events SET detail = '{detail}' WHERE trace_id = 'large3'");
         AssertSqlSafe(change)
     };
+    let another = "UPDATE _copy SET installation = 'another' || installation";
+    execute!(db.writer(), another).unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "another installation");
+    let same = "UPDATE _copy SET installation = substr(installation, 8)";
+    execute!(db.writer(), same).unwrap();
+    execute!(db.writer(), "CREATE TABLE notes (note TEXT)").unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "notes.note is not the same");
+    execute!(db.writer(), "DROP TABLE notes").unwrap();
     execute!(db.writer(), change("changed")).unwrap();
     expect_refusal(&world.run(&to, ""), 1, "security_events differs");
     let start = ["users", "list", "--database-url", &url];

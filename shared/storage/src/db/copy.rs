@@ -19,11 +19,14 @@ pub use tables::STATEMENTS as TABLE_STATEMENTS;
 use tables::{Table, tables};
 
 sql! {
-    // The statement that returns the name of a table with rows, or null if there is no table.
-    NOT_EMPTY_POSTGRES = "SELECT string_agg(format('SELECT %L::text WHERE EXISTS (SELECT 1 FROM %I)', table_name, table_name),
-                                            ' UNION ALL ')
-                          FROM information_schema.tables
-                          WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND left(table_name, 1) <> '_'";
+    // A table that is neither PostgreSQL's own nor that of an extension. The catalog also has those that this
+    // login cannot read, of which nobody knows whether they have rows.
+    ANY_TABLE_POSTGRES = "SELECT format('%I.%I', n.nspname, c.relname)
+                          FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                          WHERE c.relkind IN ('r', 'p', 'f', 'm') AND left(n.nspname, 3) <> 'pg_' AND n.nspname <> 'information_schema'
+                            AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                                            WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+                          ORDER BY 1 LIMIT 1";
     LAST_IDS_SQLITE = "SELECT name, seq FROM sqlite_sequence";
     // Makes tables continue after their last ids. Returns the number of these tables.
     CONTINUE_IDS_POSTGRES = "SELECT COUNT(setval(pg_get_serial_sequence(quote_ident(c.table_name), c.column_name), l.id + 1, FALSE))
@@ -45,10 +48,10 @@ pub enum CopyError {
     /// The installation was copied before.
     #[error("{}", MOVED)]
     Moved,
-    /// The target has rows.
+    /// The target has a table.
     #[error(
-        "the table {0} of the target has rows: create an empty database, and start no program on it before the \
-         copy is done"
+        "the target has the table {0}: create an empty database, and start no program on it before the copy is \
+         done"
     )]
     NotEmpty(String),
     /// The target is the unfinished copy of another installation.
@@ -251,13 +254,9 @@ async fn hand_over(
     Ok(tx.commit().await?)
 }
 
-/// Fails if a table has rows.
+/// Fails if the database has a table.
 async fn require_empty(target: &mut PgConnection) -> Result<(), CopyError> {
-    let statement = sqlx::query_as::<Postgres, (Option<String>,)>(NOT_EMPTY_POSTGRES);
-    let (Some(statement),) = statement.fetch_one(&mut *target).await? else {
-        return Ok(());
-    };
-    let table = sqlx::query_as::<Postgres, (String,)>(AssertSqlSafe(statement));
+    let table = sqlx::query_as::<Postgres, (String,)>(ANY_TABLE_POSTGRES);
     match table.fetch_optional(target).await? {
         Some((table,)) => Err(CopyError::NotEmpty(table)),
         None => Ok(()),
