@@ -104,6 +104,13 @@ impl Database {
         self.url_of(API_LOGIN_ROLE, socket_dir)
     }
 
+    /// Starts a proxy with its socket in `own_dir`, which it creates. Returns it, and the URL over it.
+    pub fn behind_proxy(&self, own_dir: &Path) -> (PostgresProxy, String) {
+        let proxy = PostgresProxy::start(own_dir, self.server.socket_dir());
+        let url = self.url_at(proxy.socket_dir());
+        (proxy, url)
+    }
+
     fn url_of(&self, user: &str, socket_dir: &Path) -> String {
         format!(
             "postgres://{user}@localhost/{}?host={}",

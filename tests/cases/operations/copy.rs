@@ -1,10 +1,11 @@
 //! The command `copy`: an embedded installation continues on PostgreSQL.
 
+mod interrupted;
 mod large;
 
 use super::backup::expect_refusal;
 use foundation::sealing::SealingKey;
-use serde_json::{Value, json};
+use serde_json::json;
 use sqlx::AssertSqlSafe;
 use std::fs;
 use std::time::Duration;
@@ -216,51 +217,7 @@ async fn kill_copy(world: &World, to: &[&str], db: &Db, (table, rows): (&str, i6
     progress(db).await.unwrap()
 }
 
-async fn a_killed_copy_resumes_and_finds_a_changed_row(mut world: World) {
-    let user = world.user().await;
-    world.stop().await;
-    fill(&world, &user, [1_000, 1_000, 150_000]).await;
-    let target = Database::create();
-    let url = target.url();
-    let to = ["copy", "--json", "--to", &url];
-    let db = Db::open(&url.parse().unwrap(), 2, 1).await.unwrap();
-    let mut copied = 0;
-    for _ in 0..3 {
-        let place = ("security_events", copied + 1);
-        (_, copied) = kill_copy(&world, &to, &db, place).await;
-    }
-    let change = |detail: &str| {
-        let change = format!("UPDATE security_events SET detail = '{detail}' WHERE trace_id = 'large3'");
-        AssertSqlSafe(change)
-    };
-    let another = "UPDATE _copy SET installation = 'another' || installation";
-    execute!(db.writer(), another).unwrap();
-    expect_refusal(&world.run(&to, ""), 1, "another installation");
-    let same = "UPDATE _copy SET installation = substr(installation, 8)";
-    execute!(db.writer(), same).unwrap();
-    execute!(db.writer(), "CREATE TABLE notes (note TEXT)").unwrap();
-    expect_refusal(&world.run(&to, ""), 1, "notes.note is not the same");
-    execute!(db.writer(), "DROP TABLE notes").unwrap();
-    execute!(db.writer(), change("changed")).unwrap();
-    expect_refusal(&world.run(&to, ""), 1, "security_events differs");
-    let start = ["users", "list", "--database-url", &url];
-    expect_refusal(&world.run_without_settings(&start), 64, "unfinished copy");
-    execute!(db.writer(), change("\\N")).unwrap();
-    let copied = world.run(&to, "");
-    assert!(copied.status.success(), "{copied:?}");
-    let report: Value = serde_json::from_slice(&copied.stdout).unwrap();
-    assert!(
-        report["rows"]["security_events"].as_i64().unwrap() >= 150_000,
-        "{report}"
-    );
-    world.set_flags(&[("--database-url", Some(url.as_str()))]);
-    world.restart().await;
-    user.get("/me").await.expect(200);
-    world.stop().await;
-}
-
 on_shapes!(
     a_copied_installation_continues_with_all_that_it_gave_out: sqlite Sqlite
 );
 on_shapes!(only_an_empty_database_becomes_a_copy: sqlite Sqlite);
-on_shapes!(a_killed_copy_resumes_and_finds_a_changed_row: sqlite Sqlite);

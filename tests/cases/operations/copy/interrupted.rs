@@ -1,0 +1,85 @@
+//! Copies that end before they are whole, and the next run.
+
+use super::{fill, kill_copy};
+use crate::operations::backup::expect_refusal;
+use serde_json::Value;
+use sqlx::AssertSqlSafe;
+use storage::execute;
+use tests::{Database, Db, World, eventually, on_shapes};
+
+async fn a_killed_copy_resumes_and_finds_a_changed_row(mut world: World) {
+    let user = world.user().await;
+    world.stop().await;
+    fill(&world, &user, [1_000, 1_000, 150_000]).await;
+    let target = Database::create();
+    let url = target.url();
+    let to = ["copy", "--json", "--to", &url];
+    let db = Db::open(&url.parse().unwrap(), 2, 1).await.unwrap();
+    let mut copied = 0;
+    for _ in 0..3 {
+        let place = ("security_events", copied + 1);
+        (_, copied) = kill_copy(&world, &to, &db, place).await;
+    }
+    let change = |detail: &str| {
+        let change = format!("UPDATE security_events SET detail = '{detail}' WHERE trace_id = 'large3'");
+        AssertSqlSafe(change)
+    };
+    let another = "UPDATE _copy SET installation = 'another' || installation";
+    execute!(db.writer(), another).unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "another installation");
+    let same = "UPDATE _copy SET installation = substr(installation, 8)";
+    execute!(db.writer(), same).unwrap();
+    execute!(db.writer(), "CREATE TABLE notes (note TEXT)").unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "notes.note is not the same");
+    execute!(db.writer(), "DROP TABLE notes").unwrap();
+    execute!(db.writer(), change("changed")).unwrap();
+    expect_refusal(&world.run(&to, ""), 1, "security_events differs");
+    let start = ["users", "list", "--database-url", &url];
+    expect_refusal(&world.run_without_settings(&start), 64, "unfinished copy");
+    execute!(db.writer(), change("\\N")).unwrap();
+    let copied = world.run(&to, "");
+    assert!(copied.status.success(), "{copied:?}");
+    let report: Value = serde_json::from_slice(&copied.stdout).unwrap();
+    assert!(
+        report["rows"]["security_events"].as_i64().unwrap() >= 150_000,
+        "{report}"
+    );
+    world.set_flags(&[("--database-url", Some(url.as_str()))]);
+    world.restart().await;
+    user.get("/me").await.expect(200);
+    world.stop().await;
+}
+
+/// The connection to the target breaks after the source was marked, and before the target is whole.
+async fn a_copy_that_fails_between_its_commits_leaves_nothing_to_serve(mut world: World) {
+    let user = world.user().await;
+    world.stop().await;
+    let target = Database::create();
+    let (proxy, through_proxy) = target.behind_proxy(&world.data_dir().with_file_name("proxy"));
+    // The last statement before both commits.
+    proxy.hold_at("ANALYZE");
+    let copy = world.spawn(&["copy", "--to", &through_proxy]);
+    eventually("the copy does not reach its end", async || proxy.has_sprung()).await;
+    proxy.cut_at("COMMIT");
+    proxy.release();
+    let failed = copy.wait_with_output().unwrap();
+    assert!(!failed.status.success() && proxy.has_sprung(), "{failed:?}");
+
+    let url = target.url();
+    let list = ["users", "list"];
+    expect_refusal(&world.run(&list, ""), 64, "latchkey restore");
+    let in_target = [&list[..], &["--database-url", &url]].concat();
+    expect_refusal(&world.run_without_settings(&in_target), 64, "unfinished copy");
+    let elsewhere = Database::create();
+    let second = world.run(&["copy", "--to", &elsewhere.url()], "");
+    expect_refusal(&second, 1, "continues there");
+    let resumed = world.run(&["copy", "--to", &url], "");
+    assert!(resumed.status.success(), "{resumed:?}");
+    world.set_flags(&[("--database-url", Some(url.as_str()))]);
+    world.restart().await;
+    user.get("/me").await.expect(200);
+    world.stop().await;
+}
+
+on_shapes!(a_killed_copy_resumes_and_finds_a_changed_row: sqlite Sqlite);
+on_shapes!(a_copy_that_fails_between_its_commits_leaves_nothing_to_serve: sqlite Sqlite);
