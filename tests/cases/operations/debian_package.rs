@@ -1,14 +1,17 @@
 //! The Debian package of `deploy/debian`, in a root directory of its own. Its scripts run there with the tools
-//! of this machine, as when a system is installed from another one (`DPKG_ROOT`).
+//! of this machine, as when a system is installed from another one (`DPKG_ROOT`). What they do with a running
+//! systemd is tested with programs that print their arguments.
 
-use super::units::{UNITS, unit, values};
+use super::units::{UNITS, expect_sound, unit, values};
 use super::{first_token, root, run};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
-use tests::{RootDirectory, Shape, as_root, free_port, on_shapes, programs_dir, public_directory};
+use tests::{
+    RootDirectory, Shape, as_root, free_port, on_shapes, programs_dir, public_directory, without_deployment,
+};
 
 /// The directories with what the package depends on: libraries and certificate authorities.
 const DEPENDENCIES: [&str; 3] = ["/lib", "/lib64", "/etc/ssl"];
@@ -116,9 +119,11 @@ impl Machine {
 }
 
 fn expect_units_of_the_project(machine: &Machine) {
+    let packaged = |name: &str| machine.read(&format!("usr/lib/systemd/system/{name}"));
+    expect_sound(&UNITS.map(|(name, _)| (name, packaged(name))));
     for (name, program) in UNITS {
         let user = name.trim_end_matches(".service");
-        let packaged = machine.read(&format!("usr/lib/systemd/system/{name}"));
+        let packaged = packaged(name);
         let original = unit(name)
             .replace(
                 &format!("/usr/local/bin/{program}"),
@@ -230,5 +235,52 @@ async fn a_purge_deletes_the_data_on_demand(_: Shape) {
     assert!(!machine.has("var/lib/private/latchkey/master-key"));
 }
 
+/// Runs a script of the package for an action of dpkg, on a machine that has this directory of systemd.
+/// Returns the commands for systemd, which are not carried out. Those that restart a service fail.
+fn commands_of(script: &str, action: &str, systemd: &str) -> Vec<String> {
+    const RUN: &str = r#"
+        mkdir -p "$1" /run/programs
+        for name in systemctl systemd-sysusers; do
+            printf '#!/bin/sh\necho "${0##*/} $*"\n[ "$1" != try-restart ]\n' >"/run/programs/$name"
+            chmod +x "/run/programs/$name"
+        done
+        PATH=/run/programs:$PATH "$2" "$3""#;
+    let mut sandbox = Command::new("bwrap");
+    sandbox.args(["--unshare-all", "--die-with-parent", "--ro-bind", "/", "/"]);
+    sandbox.args(["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"]);
+    sandbox.args(["sh", "-e", "-c", RUN, "sh", systemd]);
+    sandbox.arg(root().join("deploy/debian").join(script)).arg(action);
+    let printed = run(sandbox.env_remove("DPKG_ROOT"));
+    printed.lines().map(str::to_owned).collect()
+}
+
+fn the_scripts_tell_a_running_systemd_what_changed() {
+    let running = |script: &str, action: &str| commands_of(script, action, "/run/systemd/system");
+    let configured = [
+        "systemd-sysusers latchkey.conf",
+        "systemctl daemon-reload",
+        "systemctl try-restart latchkey.service",
+        "systemctl try-restart latchkey-auth.service",
+        "systemctl try-restart latchkey-api.service",
+    ];
+    assert_eq!(running("postinst", "configure"), configured);
+    let removed = [
+        "systemctl stop latchkey.service latchkey-auth.service latchkey-api.service",
+        "systemctl --quiet disable latchkey.service latchkey-auth.service latchkey-api.service",
+    ];
+    assert_eq!(running("prerm", "remove"), removed);
+    assert_eq!(running("postrm", "remove"), ["systemctl daemon-reload"]);
+    for script in ["prerm", "postrm"] {
+        assert!(running(script, "upgrade").is_empty(), "{script}");
+    }
+
+    let stopped = |script: &str, action: &str| commands_of(script, action, "/run/elsewhere");
+    assert_eq!(stopped("postinst", "configure"), configured[..1]);
+    assert_eq!(stopped("prerm", "remove"), removed[1..]);
+    assert!(stopped("postrm", "remove").is_empty());
+}
+
 on_shapes!(the_package_installs_upgrades_and_leaves_the_data: sqlite Sqlite);
 on_shapes!(a_purge_deletes_the_data_on_demand: sqlite Sqlite);
+
+without_deployment!(the_scripts_tell_a_running_systemd_what_changed);
