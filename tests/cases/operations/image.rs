@@ -1,7 +1,7 @@
 //! The container images of `deploy/Dockerfile`. No engine builds them, but `deploy/image-root` lays out what an
 //! image has.
 
-use super::{first_token, read, root};
+use super::{first_token, read, root, run};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
@@ -137,31 +137,40 @@ async fn expect_first_token(path: &Path, began: Instant) {
     });
 }
 
-/// The size is that of a program of the tests, which is larger than that of `deploy/Dockerfile`.
-async fn an_image_has_what_its_program_needs_and_no_other_program(_: Shape) {
-    let directory = public_directory();
-    let path = directory.path().join("root");
-    let began = first_token::begin();
-    let laid_out = Command::new(root().join("deploy/image-root"))
-        .arg(programs_dir().join("latchkey"))
-        .arg(&path)
-        .output()
-        .unwrap();
-    assert!(laid_out.status.success(), "{laid_out:?}");
-    let files = files(&path);
+/// Lays out the root directory of an image, and expects that it is small, and has no other program. The size
+/// is that of a program of the tests, which is larger than that of `deploy/Dockerfile`.
+fn lay_out(program: &str, path: &Path) {
+    let mut layout = Command::new(root().join("deploy/image-root"));
+    run(layout.arg(programs_dir().join(program)).arg(path));
+    let files = files(path);
     let is_program = |file: &&PathBuf| {
         let is_library = file.to_str().unwrap().contains(".so.");
         !is_library && file.metadata().unwrap().mode() & 0o111 != 0
     };
     let programs: Vec<_> = files.iter().filter(is_program).collect();
-    assert_eq!(programs, [&path.join(&PROGRAM[1..])]);
+    assert_eq!(programs, [&path.join("usr/local/bin").join(program)]);
     let size: u64 = files.iter().map(|file| file.metadata().unwrap().len()).sum();
-    assert!(size < MAX_SIZE, "{size}");
-    for license in ["latchkey/LICENSE", "latchkey/crate-licenses", "libc6/copyright"] {
-        let license = path.join("usr/share/doc").join(license);
-        assert!(license.metadata().unwrap().len() > 0, "{}", license.display());
+    assert!(size < MAX_SIZE, "{program}: {size}");
+    for document in [
+        "latchkey/LICENSE",
+        "latchkey/crate-licenses",
+        "latchkey/sbom.cdx.json",
+        "libc6/copyright",
+    ] {
+        let document = path.join("usr/share/doc").join(document);
+        assert!(document.metadata().unwrap().len() > 0, "{}", document.display());
     }
+}
+
+async fn an_image_has_what_its_program_needs_and_no_other_program(_: Shape) {
+    let directory = public_directory();
+    let path = directory.path().join("root");
+    let began = first_token::begin();
+    lay_out("latchkey", &path);
     expect_first_token(&path, began).await;
+    for program in ["auth-server", "api-server"] {
+        lay_out(program, &directory.path().join(program));
+    }
     let production = container(&path, &["LATCHKEY_BASE_URL=https://id.example.org"], free_port());
     let _server = production.serve(PROGRAM).await;
 }
