@@ -28,6 +28,7 @@ pub(crate) mod round_trips;
 mod schema;
 mod security_events;
 mod settings_file;
+mod socket_activation;
 mod startup;
 mod traces;
 mod units;

@@ -14,6 +14,7 @@ use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -37,6 +38,26 @@ pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address)
         .await
         .map_err(|error| io::Error::new(error.kind(), format!("cannot listen on {address}: {error}")))
+}
+
+/// Returns the listener that systemd passes as standard input (`StandardInput=socket`), or else binds one.
+/// Fails if the former has another address: whether an installation is one of production depends on
+/// `address`.
+pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let stdin = io::stdin();
+    // This fails for all that is no socket.
+    if !rustix::net::sockopt::socket_acceptconn(&stdin).unwrap_or(false) {
+        return bind(address).await;
+    }
+    let passed = std::net::TcpListener::from(stdin.as_fd().try_clone_to_owned()?);
+    let bound = passed.local_addr()?;
+    if bound != address {
+        let reason =
+            format!("LISTEN is {address}, and the socket of systemd has {bound}: set both to one address");
+        return Err(io::Error::other(reason));
+    }
+    passed.set_nonblocking(true)?;
+    TcpListener::from_std(passed)
 }
 
 /// The limits on connections and on what their clients may hold.

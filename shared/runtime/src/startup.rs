@@ -107,7 +107,7 @@ impl Runtime {
             None => None,
         };
         let traces = common.traces.start(program)?;
-        let listener = server::bind(common.network.listen).await.map_err(bind_error)?;
+        let listener = server::listen(common.network.listen).await.map_err(bind_error)?;
         let bound = listener.local_addr()?;
         let urls = common.network.urls(bound)?;
         let threads = Threads::start()?;

@@ -31,20 +31,29 @@ pub(super) fn values<'a>(unit: &'a str, key: &str) -> Vec<&'a str> {
 fn analyze(arguments: &[&str], units: &[(&str, String)]) -> Output {
     let dir = tempfile::tempdir().unwrap();
     let paths = units.iter().map(|(name, unit)| {
-        let program = values(unit, "ExecStart")[0];
+        let unit = match values(unit, "ExecStart")[..] {
+            [program] => unit.replace(program, "/bin/true"),
+            _ => unit.clone(),
+        };
         let path = dir.path().join(name);
-        std::fs::write(&path, unit.replace(program, "/bin/true")).unwrap();
+        std::fs::write(&path, unit).unwrap();
         path
     });
     let mut command = Command::new("systemd-analyze");
     command.args(arguments).args(paths).output().unwrap()
 }
 
-/// Expects that systemd finds no error in units, and that their sandbox leaves little exposed.
-pub(super) fn expect_sound(units: &[(&str, String)]) {
+/// Expects that systemd finds no error in units.
+fn expect_valid(units: &[(&str, String)]) {
     // Other units of the machine, which are read too, may have errors of their own.
     let verified = analyze(&["verify", "--man=no", "--recursive-errors=no"], units);
     assert!(verified.status.success(), "{verified:?}");
+}
+
+/// Expects that systemd finds no error in the units of services, and that their sandbox leaves little
+/// exposed.
+pub(super) fn expect_sound(units: &[(&str, String)]) {
+    expect_valid(units);
     let threshold = format!("--threshold={MAX_EXPOSURE}");
     let output = analyze(&["security", "--offline=true", "--no-pager", &threshold], units);
     let report = String::from_utf8_lossy(&output.stdout);
@@ -57,6 +66,23 @@ fn the_units_are_sound_and_have_the_same_sandbox() {
     expect_sound(&UNITS.map(|(name, _)| (name, unit(name))));
     let sandboxes = UNITS.map(|(name, _)| unit(name).split_once("# The sandbox.").unwrap().1.to_owned());
     assert!(sandboxes.iter().all(|sandbox| *sandbox == sandboxes[0]));
+}
+
+/// The services with the drop-in. A server refuses a socket with another address than that of its settings.
+fn the_sockets_are_valid_and_have_the_addresses_of_the_services() {
+    let sockets = UNITS.map(|(name, _)| name.replace(".service", ".socket"));
+    let mut units: Vec<(&str, String)> = Vec::new();
+    for ((name, _), socket) in UNITS.iter().zip(&sockets) {
+        units.push((*name, unit(name) + &unit("socket.conf")));
+        units.push((socket.as_str(), unit(socket)));
+    }
+    expect_valid(&units);
+    for pair in units.chunks(2) {
+        let settings = values(&pair[0].1, "Environment").into_iter();
+        let mut listen = settings.filter_map(|setting| setting.strip_prefix("LATCHKEY_LISTEN="));
+        let address = listen.next().unwrap_or("127.0.0.1:8080");
+        assert_eq!(values(&pair[1].1, "ListenStream"), [address]);
+    }
 }
 
 /// systemd kills a service that has not ended by then.
@@ -121,6 +147,7 @@ on_shapes!(the_settings_of_the_units_are_valid: sqlite Sqlite);
 
 without_deployment!(
     the_units_are_sound_and_have_the_same_sandbox,
+    the_sockets_are_valid_and_have_the_addresses_of_the_services,
     a_stop_lasts_longer_than_the_drain,
     each_unit_sets_settings_of_its_program,
 );
