@@ -75,6 +75,20 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(stdout).unwrap()
 }
 
+/// The memory of a process under load, and of that with all else that it may hold, in MiB.
+fn documented_memory() -> (u64, u64) {
+    let page = read("docs/operate/performance.md");
+    let (_, section) = page.split_once("\n## Containers\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let cells = section.lines().filter_map(|line| line.split(" | ").nth(1));
+    let figures: Vec<u64> = cells.filter_map(|cell| cell.parse().ok()).collect();
+    let [process, .., all] = figures[..] else {
+        panic!("{section}");
+    };
+    assert_eq!(figures.iter().sum::<u64>(), 2 * all, "{section}");
+    (process, all)
+}
+
 /// The text of a JSON string.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("{value} is no string"))

@@ -1,7 +1,7 @@
 //! `deploy/compose.yaml`: its form, what its containers may do, and the deployment that it describes, which
 //! [`World::start_composed`] starts without a container engine.
 
-use super::{drain_seconds, first_token, read, variables_of};
+use super::{documented_memory, drain_seconds, first_token, read, text, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -99,9 +99,10 @@ fn secrets_stay_out_of_commits_and_images() {
     );
 }
 
-/// Each service has the settings of its program, and only the secrets that they name.
+/// Each service has the settings of its program, only the secrets that they name, and enough time to stop and
+/// memory.
 fn each_service_sets_settings_of_its_program() {
-    let file = compose_file();
+    let (file, (_, needed)) = (compose_file(), documented_memory());
     for (name, program) in PROGRAMS {
         let service = &file["services"][name];
         let defined = variables_of(program);
@@ -117,6 +118,9 @@ fn each_service_sets_settings_of_its_program() {
         let grace = service["stop_grace_period"].as_str().unwrap();
         let grace: u64 = grace.trim_end_matches('s').parse().unwrap();
         assert!(grace >= drain_seconds() + 5, "{name}: {grace}");
+        let memory = text(&service["deploy"]["resources"]["limits"]["memory"]);
+        let gigabytes: u64 = memory.trim_end_matches('G').parse().unwrap();
+        assert!(1024 * gigabytes >= needed, "{name}: {memory}");
         if name != "migrate" {
             let check = [
                 "CMD",

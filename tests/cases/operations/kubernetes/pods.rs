@@ -1,7 +1,7 @@
 //! The pods: their probes, their stop, their rights and their settings.
 
 use super::{array, container, environment, named, servers, variable, workloads};
-use crate::operations::{drain_seconds, read, text, variables_of};
+use crate::operations::{documented_memory, drain_seconds, read, text, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tests::{SharedWorld, on_shapes, without_deployment};
@@ -64,12 +64,21 @@ fn the_pods_are_restricted() {
         assert_eq!(spec["automountServiceAccountToken"], false, "{name}");
         // Variables of services could have the names of settings.
         assert_eq!(spec["enableServiceLinks"], false, "{name}");
-        for bound in ["requests", "limits"] {
-            assert!(
-                container(pod)["resources"][bound]["memory"].is_string(),
-                "{name}: {bound}"
-            );
-        }
+    }
+}
+
+fn the_memory_of_a_pod_is_enough_for_the_measured_parts() {
+    let (process, all) = documented_memory();
+    for (name, pod) in workloads() {
+        let memory = |bound: &str| {
+            let memory = text(&container(pod)["resources"][bound]["memory"]);
+            memory.strip_suffix("Mi").unwrap().parse::<u64>().unwrap()
+        };
+        let most = if name == "migrations" { process } else { all };
+        assert!(
+            memory("requests") >= process && memory("limits") >= most,
+            "{name}"
+        );
     }
 }
 
@@ -155,5 +164,6 @@ on_shapes!(the_settings_of_the_pods_are_valid: sqlite Sqlite);
 without_deployment!(
     a_stop_lasts_longer_than_the_pause_and_the_drain,
     the_pods_are_restricted,
+    the_memory_of_a_pod_is_enough_for_the_measured_parts,
     each_pod_sets_settings_of_its_program,
 );
