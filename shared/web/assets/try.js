@@ -1,23 +1,55 @@
 // Shows /openapi.json. Requests have the access token of a sign-in with PKCE, or else the session of the browser with the
 // anti-forgery token. The sign-in of Swagger UI is left out: it returns through window.opener, which the pages of the
 // issuer cut off.
-import { Latchkey } from "./latchkey-auth.js";
+import { Latchkey, SignInError } from "./latchkey-auth.js";
 
 // From a sign-in to its end, sessionStorage has the client, its scope and the place in the page.
 const KEPT = "try";
+const SIGNED_IN = "You are signed in: requests have an access token.";
 const element = (id) => document.getElementById(id);
 
-const text = await (await fetch("/openapi.json")).text();
+async function readDocument() {
+  const response = await fetch("/openapi.json");
+  if (response.ok) return response.text();
+  const seconds = response.headers.get("Retry-After");
+  const when = seconds ? `in ${seconds} seconds` : "later";
+  throw new Error(`/openapi.json has the status ${response.status}. Load the page again ${when}.`);
+}
+
+const text = await readDocument().catch((error) => {
+  element("sign-in").hidden = true;
+  element("outcome").textContent = `The page has no operations: ${error.message}`;
+  throw error;
+});
 const { authorizationUrl, scopes } = JSON.parse(text).components.securitySchemes.oauth2.flows.authorizationCode;
 let latchkey;
 
-function choose({ clientId, scope }) {
-  latchkey?.close();
+function client({ clientId, scope }) {
   const { origin, pathname } = location;
   const issuer = new URL(authorizationUrl).origin;
-  latchkey = new Latchkey({ issuer, clientId, redirectUri: origin + pathname, scope });
-  latchkey.addEventListener("signedin", () => show("You are signed in: requests have an access token."));
+  return new Latchkey({ issuer, clientId, redirectUri: origin + pathname, scope });
+}
+
+// Receives the response of a sign-in, or restores the sign-in from before.
+async function restore(kept) {
+  latchkey = client(kept);
+  latchkey.addEventListener("signedin", () => show(SIGNED_IN));
   latchkey.addEventListener("signedout", ({ detail }) => end(detail));
+  const start = () => latchkey.start().catch((error) => error);
+  let outcome = await start();
+  // A response without tokens has left the address, and ends no sign-in from before.
+  const refused = outcome instanceof SignInError ? `${outcome.message} ` : "";
+  if (refused || outcome === "popup") outcome = await start();
+  if (outcome === "signed_in") show(refused + SIGNED_IN);
+  else if (outcome === "signed_out") useSession(refused || `${latchkey.ended.message} `);
+  else show(refused + outcome.message);
+}
+
+function useSession(reason) {
+  sessionStorage.removeItem(KEPT);
+  latchkey.close();
+  latchkey = undefined;
+  show(`${reason}Requests have the session of the browser.`);
 }
 
 function end({ message }) {
@@ -27,8 +59,9 @@ function end({ message }) {
 
 function show(outcome) {
   element("outcome").textContent = outcome;
-  element("sign-in").hidden = latchkey.signedIn;
-  element("sign-out").hidden = !latchkey.signedIn;
+  const signedIn = latchkey?.signedIn ?? false;
+  element("sign-in").hidden = signedIn;
+  element("sign-out").hidden = !signedIn;
 }
 
 for (const scope of Object.keys(scopes)) {
@@ -43,19 +76,16 @@ element("sign-in").addEventListener("submit", (event) => {
   const fields = new FormData(event.target);
   const chosen = { clientId: fields.get("client_id"), scope: fields.getAll("scope").join(" "), hash: location.hash };
   sessionStorage.setItem(KEPT, JSON.stringify(chosen));
-  choose(chosen);
-  latchkey.signIn().catch((error) => show(error.message));
+  // Requests keep their credentials until the response, because the reader may come back without one.
+  const asking = client(chosen);
+  asking.signIn().catch((error) => show(error.message)).finally(() => asking.close());
 });
 element("sign-out").addEventListener("click", () => latchkey.signOut().catch((error) => show(error.message)));
 
 const kept = JSON.parse(sessionStorage.getItem(KEPT));
 const parameters = new URLSearchParams(location.search);
 const isResponse = parameters.has("state");
-if (kept) {
-  choose(kept);
-  const restored = await latchkey.start().catch((error) => show(error.message));
-  if (restored === "signed_out") end(latchkey.ended);
-}
+if (kept) await restore(kept);
 // The code of a response leaves the address, also if no sign-in here asked for it.
 if (kept || isResponse) {
   const query = kept ? `?client_id=${encodeURIComponent(kept.clientId)}` : "";
