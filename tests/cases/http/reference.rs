@@ -3,6 +3,7 @@
 mod syntax;
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 use tests::{Chromium, Example, SharedWorld, on_every_shape, on_one_process, on_one_shape, tool};
@@ -166,6 +167,51 @@ async fn samples_have_the_client_id_of_the_reader(world: SharedWorld) {
     }
 }
 
+/// Without a script and without a cookie: all links but those that choose another language keep the choice.
+async fn the_language_of_the_samples_is_chosen_once(world: SharedWorld) {
+    let anyone = world.anyone();
+    let general = anyone.get("/docs/posts").await.expect(200);
+    let mut etags = BTreeSet::from([general.header("etag").to_owned()]);
+    let queries = LANGUAGES.map(|language| format!("client_id=my-app&language={}", language.to_lowercase()));
+    for (language, query) in LANGUAGES.into_iter().zip(&queries) {
+        let page = world.browser().open(&format!("/docs/posts?{query}")).await;
+        let text = page.reply.text();
+        let operations = text.matches("<article id=").count();
+        let open = format!("-sample\" open>\n<summary>{language}</summary>");
+        assert_eq!(text.matches(&open).count(), operations, "{text}");
+        assert_eq!(text.matches("-sample\" open>").count(), operations, "{text}");
+        let mut choices = 0;
+        for link in page.links() {
+            if !link.path().starts_with("/docs") || link.path() == "/docs/try" {
+                continue;
+            }
+            let of_link = link.query().unwrap_or_default();
+            if of_link != query {
+                assert!(queries.iter().any(|other| of_link == other), "{link}");
+                assert_eq!(link.path(), "/docs/posts");
+                assert!(link.fragment().is_some(), "{link}");
+                choices += 1;
+            }
+        }
+        assert_eq!(choices, (LANGUAGES.len() - 1) * operations);
+        let field = format!("name=\"language\" value=\"{}\"", language.to_lowercase());
+        assert!(text.contains(&field), "{text}");
+        assert!(!page.reply.has("set-cookie"), "{}", page.reply);
+        etags.insert(page.reply.header("etag").to_owned());
+        let markdown = anyone.get(&format!("/docs/posts.md?{query}")).await.expect(200);
+        for other in LANGUAGES {
+            let has = markdown.text().contains(&format!("\n{other}:\n"));
+            assert_eq!(has, other == language, "{other} in {markdown}");
+        }
+    }
+    assert_eq!(etags.len(), 1 + LANGUAGES.len(), "{etags:?}");
+    for path in ["/docs/posts", "/docs/posts.md"] {
+        let general = anyone.get(path).await.expect(200).text();
+        let other = anyone.get(&format!("{path}?language=cobol")).await;
+        assert_eq!(other.expect(200).text(), general);
+    }
+}
+
 /// A program of the reference, with an access token in the variable that it expects.
 fn program(language: &str, code: &str, token: &str) -> Command {
     let (interpreter, arguments) = match language {
@@ -225,5 +271,9 @@ on_every_shape!(
     pages_need_no_script_and_are_small_and_cacheable,
     the_links_for_language_models_resolve,
 );
-on_one_process!(samples_have_the_client_id_of_the_reader, pages_are_accessible);
+on_one_process!(
+    samples_have_the_client_id_of_the_reader,
+    the_language_of_the_samples_is_chosen_once,
+    pages_are_accessible,
+);
 on_one_shape!(samples_run_as_they_are_written);

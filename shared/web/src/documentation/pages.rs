@@ -1,11 +1,13 @@
 //! The pages of the reference, the same in Markdown, and `/llms.txt`. They need no script.
 
+use super::reference::samples::{self, Sample};
 use super::reference::{self, Reference, Section, schemas};
 use crate::Error;
 use askama::Template;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use foundation::secret;
+use std::borrow::Cow;
 use url::form_urlencoded;
 
 pub(super) const CACHING: &str = "public, max-age=300";
@@ -18,22 +20,22 @@ const MAX_CLIENT_ID: usize = 256;
 const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
+/// What the reader chose for the samples, by the query of an address. All links keep it.
+struct Choice {
+    client_id: Option<String>,
+    /// The language of the samples that are open, or of those in Markdown, which otherwise has all.
+    language: Option<&'static str>,
+}
+
 /// The general page, or the page of a section.
 #[derive(Template)]
 #[template(path = "reference.html")]
 struct Page<'a> {
     whole: &'a Reference,
     current: Option<&'a Section>,
-    /// The client id that the reader gave. Empty if none was given.
-    client_id: &'a str,
-    /// The query of links to other pages, which keeps the client id.
+    choice: &'a Choice,
+    /// The query of links to other pages.
     query: String,
-}
-
-impl Page<'_> {
-    fn is_current(&self, section: &Section) -> bool {
-        self.current.is_some_and(|current| current.slug == section.slug)
-    }
 }
 
 /// A section in Markdown.
@@ -41,6 +43,53 @@ impl Page<'_> {
 #[template(path = "reference.md")]
 struct Markdown<'a> {
     current: &'a Section,
+    choice: &'a Choice,
+}
+
+impl Choice {
+    /// Reads a query, of which it ignores what is no plain client id and none of the languages.
+    fn of(query: Option<&str>) -> Self {
+        let pairs = || form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+        let value = |wanted: &str| pairs().find_map(|(name, value)| (name == wanted).then_some(value));
+        Self {
+            client_id: value("client_id").filter(|id| is_plain(id)).map(Cow::into_owned),
+            language: value("language").and_then(|name| samples::language(&name)),
+        }
+    }
+
+    /// Returns the query with this choice of a client id, and with a language.
+    fn query(&self, language: Option<&str>) -> String {
+        let client_id = self.client_id.as_ref().map(|id| format!("client_id={id}"));
+        let language = language.map(|language| format!("language={}", language.to_lowercase()));
+        let pairs: Vec<String> = client_id.into_iter().chain(language).collect();
+        match pairs.is_empty() {
+            true => String::new(),
+            false => format!("?{}", pairs.join("&")),
+        }
+    }
+}
+
+impl Page<'_> {
+    fn is_current(&self, section: &Section) -> bool {
+        self.current.is_some_and(|current| current.slug == section.slug)
+    }
+
+    fn is_open(&self, sample: &Sample) -> bool {
+        sample.language == self.choice.language.unwrap_or(samples::FIRST_LANGUAGE)
+    }
+
+    /// Returns the query of the link that shows the language of a sample in all samples.
+    fn query_for(&self, sample: &Sample) -> String {
+        self.choice.query(Some(sample.language))
+    }
+}
+
+impl Markdown<'_> {
+    fn has(&self, sample: &Sample) -> bool {
+        self.choice
+            .language
+            .is_none_or(|language| language == sample.language)
+    }
 }
 
 #[derive(Template)]
@@ -49,7 +98,7 @@ struct Overview<'a> {
     whole: &'a Reference,
 }
 
-/// Returns the general page. `query` may have the `client_id` for the samples.
+/// Returns the general page. `query` may have the `client_id` and the `language` for the samples.
 pub(super) fn general_page(whole: &Reference, query: Option<&str>) -> Result<Response, Error> {
     page(whole, None, query)
 }
@@ -63,7 +112,12 @@ pub(super) fn section(whole: &Reference, file: &str, query: Option<&str>) -> Res
     if slug.is_none() {
         return page(whole, Some(current), query);
     }
-    render(MARKDOWN, &Markdown { current }, client_id(query).as_deref())
+    let choice = &Choice::of(query);
+    render(
+        MARKDOWN,
+        &Markdown { current, choice },
+        choice.client_id.as_deref(),
+    )
 }
 
 /// Returns the description of the program for language models (llmstxt.org).
@@ -72,15 +126,15 @@ pub(super) fn overview(whole: &Reference) -> Result<Response, Error> {
 }
 
 fn page(whole: &Reference, current: Option<&Section>, query: Option<&str>) -> Result<Response, Error> {
-    let client_id = client_id(query);
-    let query = client_id.as_ref().map(|id| format!("?client_id={id}"));
+    let choice = &Choice::of(query);
+    let query = choice.query(choice.language);
     let page = Page {
         whole,
         current,
-        client_id: client_id.as_deref().unwrap_or_default(),
-        query: query.unwrap_or_default(),
+        choice,
+        query,
     };
-    render(HTML, &page, client_id.as_deref())
+    render(HTML, &page, choice.client_id.as_deref())
 }
 
 /// Renders a text with the client id of the reader in its samples.
@@ -111,11 +165,8 @@ pub(super) fn response(media_type: &str, security_policy: &str, content: impl In
     (headers, opener_policy, content).into_response()
 }
 
-/// Returns the client id of a query, if it is not too long and needs no quoting in HTML and in the languages of
-/// the samples.
-fn client_id(query: Option<&str>) -> Option<String> {
-    let mut pairs = form_urlencoded::parse(query?.as_bytes());
-    let id = pairs.find_map(|(name, value)| (name == "client_id").then_some(value))?;
+/// Returns whether a client id is not too long, and needs no quoting in HTML and in the samples.
+fn is_plain(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/".contains(c);
-    ((1..=MAX_CLIENT_ID).contains(&id.len()) && id.chars().all(is_plain)).then(|| id.into_owned())
+    (1..=MAX_CLIENT_ID).contains(&id.len()) && id.chars().all(is_plain)
 }

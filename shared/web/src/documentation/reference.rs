@@ -1,6 +1,6 @@
 //! The reference of the API: the operations of the OpenAPI document, as the pages and the Markdown show them.
 
-mod samples;
+pub(crate) mod samples;
 pub(crate) mod schemas;
 
 use samples::{Request, Sample, samples};

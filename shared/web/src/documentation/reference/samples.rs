@@ -4,6 +4,16 @@ use super::schemas::{Body, FORM, Schemas, items, plain};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
+/// The languages in their order, each with the function that writes its program.
+const LANGUAGES: [(&str, fn(&Request<'_>) -> String); 4] = [
+    ("curl", curl),
+    ("JavaScript", javascript),
+    ("Python", python),
+    ("Rust", rust),
+];
+/// The language of the samples that are open if the reader chose none.
+pub(crate) const FIRST_LANGUAGE: &str = LANGUAGES[0].0;
+
 /// A program that calls an operation.
 pub(crate) struct Sample {
     pub(crate) language: &'static str,
@@ -92,13 +102,16 @@ fn credentials(security: &Value) -> Vec<(&'static str, String)> {
 
 /// Returns the samples of a request.
 pub(crate) fn samples(request: &Request<'_>) -> [Sample; 4] {
-    [
-        ("curl", curl(request)),
-        ("JavaScript", javascript(request)),
-        ("Python", python(request)),
-        ("Rust", rust(request)),
-    ]
-    .map(|(language, code)| Sample { language, code })
+    LANGUAGES.map(|(language, program)| Sample {
+        language,
+        code: program(request),
+    })
+}
+
+/// Returns the language of this name, in whatever case.
+pub(crate) fn language(name: &str) -> Option<&'static str> {
+    let mut names = LANGUAGES.into_iter().map(|(language, _)| language);
+    names.find(|language| language.eq_ignore_ascii_case(name))
 }
 
 fn curl(request: &Request<'_>) -> String {
