@@ -2,6 +2,7 @@
 
 use super::ALONE;
 use serde_json::Value;
+use std::iter;
 use std::time::Duration;
 use tests::{Chromium, PASSWORD, SUBMIT, Shape, World, median, on_shapes, print_figure};
 
@@ -31,6 +32,21 @@ const LOADED: &str = r#"
     const loaded = () => performance.getEntriesByType("navigation")[0].loadEventEnd;
     while (loaded() === 0) await new Promise(done => setTimeout(done));
     return loaded();
+"#;
+
+/// Marks when Swagger UI first shows an operation. No limit is asserted: its script alone has 440 kB.
+const MARK_OPERATIONS: &str = r#"
+    new MutationObserver((_, watching) => {
+        if (!document.querySelector(".opblock")) return;
+        performance.mark("operations");
+        watching.disconnect();
+    }).observe(document, { childList: true, subtree: true });
+"#;
+/// Waits for the mark, and returns its time in milliseconds.
+const OPERATIONS_SHOWN: &str = r#"
+    const marks = () => performance.getEntriesByName("operations");
+    while (marks().length === 0) await new Promise(done => setTimeout(done));
+    return marks()[0].startTime;
 "#;
 
 /// Runs a script that returns milliseconds.
@@ -93,22 +109,41 @@ async fn every_page_is_painted_within_200_ms(shape: Shape) {
     }
 }
 
+/// Opens a page at addresses that the browser has not cached, and returns a time of each load.
+async fn loads(chromium: &Chromium, page: &str, script: &str) -> Vec<Duration> {
+    let mut times = Vec::new();
+    for n in 0..LOADS {
+        chromium.open(&format!("{page}?client_id=app-{n}")).await;
+        times.push(measure(chromium, script, &[]).await);
+    }
+    times
+}
+
+/// The first of all loads comes after a start, so it waits until the program has built its document.
 async fn the_reference_loads_within_300_ms(shape: Shape) {
     let _alone = ALONE.lock().await;
-    let world = World::start(shape).await;
+    let mut world = World::start(shape).await;
+    let document = world.anyone().get("/openapi.json").await.expect(200).json();
+    let tags = document["tags"].as_array().unwrap().iter();
+    let slug = |tag: &Value| tag["name"].as_str().unwrap().to_lowercase().replace(' ', "-");
+    let sections = tags.map(|tag| format!("/docs/{}", slug(tag)));
+    world.stop().await;
+    world.restart().await;
     let chromium = Chromium::with_scripts().await;
-    for path in ["/docs", "/docs/posts"] {
-        let mut times = Vec::new();
-        for n in 0..LOADS {
-            // Each address is a new one, whose page is not in the cache of the browser.
-            let address = format!("{}{path}?client_id=app-{n}", world.base());
-            chromium.open(&address).await;
-            times.push(measure(&chromium, LOADED, &[]).await);
-        }
+    // The start of the browser is no part of a load.
+    chromium.open(&format!("{}/signin", world.base())).await;
+    for path in iter::once("/docs".to_owned()).chain(sections) {
+        let times = loads(&chromium, &format!("{}{path}", world.base()), LOADED).await;
         let (first, time) = (times[0], median(&times));
         print_figure(&format!("{path} loads in {time:?}, the first time in {first:?}"));
-        assert!(time < MAX_LOAD, "{path} loads in {times:?}");
+        assert!(first.max(time) < MAX_LOAD, "{path} loads in {times:?}");
     }
+    chromium.add_script(MARK_OPERATIONS).await;
+    let times = loads(&chromium, &format!("{}/docs/try", world.base()), OPERATIONS_SHOWN).await;
+    let (first, time) = (times[0], median(&times));
+    print_figure(&format!(
+        "/docs/try shows operations after {time:?}, the first time after {first:?}"
+    ));
 }
 
 on_shapes!(every_page_is_painted_within_200_ms: sqlite Sqlite);
