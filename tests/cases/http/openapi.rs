@@ -219,6 +219,7 @@ async fn swagger_ui_shows_the_document_and_loads_only_own_assets(world: SharedWo
     for asset in [
         "/docs/swagger-ui.css",
         "/docs/swagger-ui-bundle.js",
+        "/docs/try.css",
         "/docs/try.js",
     ] {
         assert!(page.contains(asset), "{page}");

@@ -22,6 +22,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
 
 /// The document of a program. It is built at the first request, because building it takes a third of the
 /// processor time of a start, and few replicas are asked for it.
@@ -157,11 +158,9 @@ async fn page_or_asset(
 
 fn asset(file: &str, issuer: &str) -> Option<Response> {
     let (content_type, text) = match file {
-        "reference.css" => (
-            "text/css; charset=utf-8",
-            include_str!("../../assets/reference.css"),
-        ),
+        "reference.css" => (CSS, include_str!("../../assets/reference.css")),
         "try" => ("text/html; charset=utf-8", include_str!("../../assets/try.html")),
+        "try.css" => (CSS, include_str!("../../assets/try.css")),
         "try.js" => (JAVASCRIPT, include_str!("../../assets/try.js")),
         "latchkey-auth.js" => (
             JAVASCRIPT,

@@ -34,6 +34,16 @@ const VIOLATIONS: &str = r#"
     return violations.map(found =>
         found.id + ": " + found.nodes.map(node => node.html + " " + node.failureSummary).join("; "));
 "#;
+/// Returns the rules of axe-core that the page around Swagger UI violates, and those that its inside does.
+const VIOLATIONS_AROUND_SWAGGER_UI: &str = r##"
+    const { violations } = await axe.run({ runOnly: args[0], resultTypes: ["violations"] });
+    const isInside = node => document.querySelector(node.target[0]).closest("#swagger-ui") !== null;
+    return {
+        around: violations.flatMap(({ id, nodes }) => nodes.filter(node => !isInside(node)).map(node =>
+            id + ": " + node.html + " " + node.failureSummary)),
+        inside: violations.filter(({ nodes }) => nodes.some(isInside)).map(({ id }) => id),
+    };
+"##;
 /// Measures by how many pixels the page is wider than its window.
 const OVERFLOW: &str = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
@@ -89,6 +99,22 @@ impl Walk<'_> {
         );
         let violations = chromium.run(VIOLATIONS, &[json!(RULES)]).await;
         assert_eq!(violations, json!([]), "{what}");
+    }
+
+    /// Checks a page with Swagger UI. What that violates is told and not asserted: it is the work of others.
+    pub(super) async fn check_around_swagger_ui(&self, name: &str) {
+        let chromium = &self.chromium;
+        for appearance in &self.appearances {
+            chromium.appear(*appearance).await;
+            let violations = chromium.run(VIOLATIONS_AROUND_SWAGGER_UI, &[json!(RULES)]).await;
+            let what = format!("{name}, {}", appearance.name());
+            assert_eq!(violations["around"], json!([]), "{what}");
+            print_figure(&format!("Swagger UI in {what} violates {}", violations["inside"]));
+            if let Some(pictures) = &self.pictures {
+                pictures.take(chromium, name, *appearance).await;
+            }
+        }
+        chromium.expect_no_trace(None, 200).await;
     }
 
     /// Prints the time to the first byte of each page, the slowest first. No limit is asserted, because other

@@ -27,14 +27,17 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     required_password(walk).await;
 }
 
-/// The reference, which is in English, with one of its short sections. From the end of the list of operations,
-/// which is beside the content, the Tab key goes up.
+/// The reference, which is in English, with one of its short sections, and the page that sends requests.
+/// From the end of the list of operations, which is beside the content, the Tab key goes up.
 async fn reference(walk: &Walk<'_>) {
     for (name, path) in [("reference", "/docs"), ("reference-comments", "/docs/comments")] {
         walk.open(path).await;
         walk.check_appearances(name, name).await;
         walk.chromium.expect_no_trace(None, 200).await;
     }
+    walk.open("/docs/try").await;
+    walk.chromium.expect("operations-Posts-createPost").await;
+    walk.check_around_swagger_ui("reference-try").await;
 }
 
 /// The demo app without a user. It asks for new tokens, and the console reports the refusal.
