@@ -409,9 +409,18 @@ impl World {
     /// Starts another API process on a free port, with the settings of the present ones except for these
     /// flags. Returns its URL, and the process, which dropping kills. Only for [`Shape::Split`].
     pub async fn start_api_replica(&self, flags: &[(&str, &str)]) -> (String, impl Drop + use<>) {
+        self.start_api_replica_at(0, flags).await
+    }
+
+    /// Does what [`start_api_replica`](Self::start_api_replica) does, at this port.
+    pub async fn start_api_replica_at(
+        &self,
+        port: u16,
+        flags: &[(&str, &str)],
+    ) -> (String, impl Drop + use<>) {
         let present = self.deployment.processes.last().unwrap();
         let config = with_flags(present, flags);
-        let replica = Running::start(&config, "127.0.0.1:0", &present.log).await;
+        let replica = Running::start(&config, &format!("127.0.0.1:{port}"), &present.log).await;
         (format!("http://localhost:{}", replica.port), replica)
     }
 

@@ -1,7 +1,9 @@
 //! Requests from `/docs/try`: with the access token of a sign-in there, or else with the session.
 
 use serde_json::{Value, json};
-use tests::{Chromium, PASSWORD, SUBMIT, SharedWorld, User, eventually, on_shapes};
+use tests::{
+    App, Chromium, PASSWORD, SUBMIT, Shape, SharedWorld, User, World, eventually, free_port, on_shapes,
+};
 
 /// The element of `GET /me`.
 const OPERATION: &str = "#operations-Users-readMe";
@@ -35,19 +37,28 @@ async fn expect_response(chromium: &Chromium, user: &User) {
     .await;
 }
 
-async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
+/// Registers a client of the page.
+fn register(world: &World, page: &str) -> App {
+    let app = world.app().redirect_uri(page).first_party();
+    app.option(&["--refresh-cookie"]).register()
+}
+
+/// Signs in on the page, sends a request and signs out. `client` is given by the address, or else the page
+/// proposes its own.
+async fn sign_in_and_send_a_request(world: &World, page: &str, client: Option<&str>) {
     let user = world.user().await;
     let chromium = Chromium::in_language("en").await;
-    let page = format!("{}/docs/try", world.base());
+    let query = client.map(|client| format!("?client_id={client}"));
     // A place that the page does not have, to which it does not scroll.
-    chromium.open(&format!("{page}#/Nowhere")).await;
+    let start = format!("{page}{}#/Nowhere", query.unwrap_or_default());
+    chromium.open(&start).await;
     chromium.expect(&OPERATION[1..]).await;
     chromium.submit(&[], "#sign-in button", "id=\"password\"").await;
     let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
     chromium.submit(&fields, SUBMIT, SIGNED_IN).await;
     // The same place of the page, without the code.
     let address = chromium.expect(&OPERATION[1..]).await;
-    let same_place = format!("{page}?client_id=reference#/Nowhere");
+    let same_place = format!("{page}?client_id={}#/Nowhere", client.unwrap_or("reference"));
     assert_eq!(address, same_place);
     let stored =
         "return [localStorage.length, sessionStorage.length, Object.keys(JSON.parse(sessionStorage.try))]";
@@ -59,7 +70,7 @@ async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
     chromium.expect(&format!("{MISMATCH} {SIGNED_IN}")).await;
     let address = chromium.expect(&OPERATION[1..]).await;
     assert_eq!(address, same_place);
-    chromium.open(&page).await;
+    chromium.open(page).await;
     chromium.expect(SIGNED_IN).await;
     chromium.expect(&OPERATION[1..]).await;
     // The cookie of the session would be enough for this request.
@@ -76,6 +87,36 @@ async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
     let address = chromium.expect(&OPERATION[1..]).await;
     assert_eq!(address, page);
     assert_eq!(chromium.run("return sessionStorage.length", &[]).await, json!(0));
+}
+
+/// `latchkey` on loopback has a client of the page.
+async fn a_reader_signs_in_and_sends_a_request(world: SharedWorld) {
+    let page = format!("{}/docs/try", world.base());
+    sign_in_and_send_a_request(&world, &page, None).await;
+}
+
+async fn a_reader_signs_in_where_replicas_are_behind_one_origin(world: SharedWorld) {
+    let page = format!("{}/docs/try", world.base());
+    let app = register(&world, &page);
+    sign_in_and_send_a_request(&world, &page, Some(&app.id)).await;
+}
+
+/// The API has an origin of its own, on the site of the issuer.
+async fn a_reader_signs_in_on_the_origin_of_the_api(shape: Shape) {
+    let port = free_port();
+    let api = format!("http://localhost:{port}");
+    let world = World::builder(shape).flag("--audience", &api).start().await;
+    let key_set = format!("{}/.well-known/jwks.json", world.base());
+    let flags = [
+        ("--issuer", world.base()),
+        ("--base-url", &api),
+        ("--jwks-url", &key_set),
+    ];
+    let _replica = world.start_api_replica_at(port, &flags).await;
+    let page = format!("{api}/docs/try");
+    let app = register(&world, &page);
+    world.expect_origin(&api).await;
+    sign_in_and_send_a_request(&world, &page, Some(&app.id)).await;
 }
 
 /// Whether the user denies the sign-in or leaves it, requests have the session as before.
@@ -116,5 +157,7 @@ async fn a_page_without_its_document_says_so(world: SharedWorld) {
 }
 
 on_shapes!(a_reader_signs_in_and_sends_a_request: ; long: sqlite Sqlite);
+on_shapes!(a_reader_signs_in_where_replicas_are_behind_one_origin: ; long: split Split);
+on_shapes!(a_reader_signs_in_on_the_origin_of_the_api: ; long: split Split);
 on_shapes!(a_sign_in_without_tokens_leaves_the_session: ; long: sqlite Sqlite);
 on_shapes!(a_page_without_its_document_says_so: ; long: sqlite Sqlite);
