@@ -4,6 +4,7 @@ use super::done::Done;
 use super::presentation;
 use askama::filters::{Escaper as _, Html, HtmlSafe};
 use fluent_bundle::{FluentArgs, FluentValue};
+use foundation::characters::is_directional;
 use foundation::clock::Timestamp;
 use foundation::duration::{self, Unit};
 use foundation::scope;
@@ -198,11 +199,6 @@ fn write_start_of_time(formatter: &mut fmt::Formatter<'_>, at: Timestamp) -> fmt
 fn without_marks(mut value: String) -> String {
     value.retain(|c| !is_directional(c) && !MARKS.contains(&c));
     value
-}
-
-/// Returns whether a character changes the direction of text (UAX #9).
-fn is_directional(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

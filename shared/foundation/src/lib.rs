@@ -3,6 +3,7 @@
 //! This crate does not access the database, Redis or the network.
 
 pub mod byte_size;
+pub mod characters;
 pub mod clock;
 pub mod context;
 pub mod cursor;

@@ -5,6 +5,7 @@ pub mod doctor;
 mod head_timer;
 mod lingering_close;
 pub mod metrics;
+pub mod output;
 mod paced_stream;
 mod reload;
 pub mod server;

@@ -1,8 +1,16 @@
 //! The findings of `doctor`.
 
+use crate::output::{self, Cell, Column, Table, cell};
 use crate::startup::Error;
 use serde_json::{Value, json};
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
+
+const COLUMNS: [Column; 4] = [
+    Column::Plain("state"),
+    Column::Plain("check"),
+    Column::Plain("detail"),
+    Column::Labeled("to do:"),
+];
 
 /// The findings, one for each check.
 #[derive(Debug, Default)]
@@ -58,22 +66,11 @@ impl Report {
         });
     }
 
-    /// Prints the findings: as one line of JSON if `json` is set, on a terminal as a table, and otherwise one
-    /// on each line.
+    /// Prints the findings, one on each line or row, or as one line of JSON if `json` is set.
     pub(super) fn print(&self, json: bool) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if json {
-            let findings: Value = self.0.iter().map(Finding::to_json).collect();
-            return writeln!(out, "{findings}");
-        }
-        let is_table = out.is_terminal();
-        for finding in &self.0 {
-            match is_table {
-                true => writeln!(out, "{}", finding.to_row())?,
-                false => writeln!(out, "{}", finding.to_line())?,
-            }
-        }
-        Ok(())
+        let findings: Value = self.0.iter().map(Finding::to_json).collect();
+        let table = Table::new(&COLUMNS, self.0.iter().map(Finding::to_row));
+        output::print(json, &findings, &table)
     }
 
     /// Fails if a finding is an error.
@@ -97,18 +94,9 @@ impl Finding {
         })
     }
 
-    fn to_row(&self) -> String {
-        let (state, check, detail) = (self.state.as_str(), self.check, &self.detail);
-        let remedy = self.remedy.as_ref();
-        let remedy = remedy.map(|remedy| format!("\n{:27}→ {remedy}", ""));
-        format!("{state:<7}  {check:<16}  {detail}{}", remedy.unwrap_or_default())
-    }
-
-    fn to_line(&self) -> String {
-        let (state, check, detail) = (self.state.as_str(), self.check, &self.detail);
-        let remedy = self.remedy.as_ref();
-        let remedy = remedy.map(|remedy| format!("  to do: {remedy}"));
-        format!("{state}  {check}  {detail}{}", remedy.unwrap_or_default())
+    fn to_row(&self) -> [Cell; 4] {
+        let (state, check) = (self.state.as_str(), self.check);
+        [cell(state), cell(check), cell(&self.detail), self.remedy.clone()]
     }
 }
 
@@ -137,7 +125,8 @@ mod tests {
     fn findings_do_not_control_the_terminal() {
         let mut report = Report::default();
         report.fail("database", "it\nanswers \u{1b}[2J", "read \u{9b}31m its log");
-        let line = report.0[0].to_line();
-        assert_eq!(line, "error  database  it answers  [2J  to do: read  31m its log");
+        let table = Table::new(&COLUMNS, [report.0[0].to_row()]);
+        let line = "error  database  it answers  [2J  to do: read  31m its log";
+        assert_eq!(table.to_lines(), [line]);
     }
 }

@@ -1,12 +1,19 @@
 //! The commands of every program, and of these `config show`.
 
 use super::file::Entry;
+use crate::output::{self, Cell, Column, Table, cell};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, Subcommand};
 use clap_complete::aot::Shell;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::{self, Write as _};
+use std::io;
+
+const COLUMNS: [Column; 3] = [
+    Column::Plain("name"),
+    Column::Plain("value"),
+    Column::Plain("origin"),
+];
 
 /// The commands of every program.
 #[derive(Debug, Subcommand)]
@@ -62,15 +69,13 @@ pub(super) fn show(
 ) -> io::Result<()> {
     let settings = command.get_arguments();
     let settings = settings.filter_map(|arg| Shown::new(arg, matches, in_file));
-    let mut out = io::stdout().lock();
-    if json {
-        let settings: Value = settings.map(|setting| setting.to_json()).collect();
-        return writeln!(out, "{settings}");
-    }
-    for setting in settings {
-        writeln!(out, "{}", setting.to_line())?;
-    }
-    Ok(())
+    let settings: Vec<_> = settings.collect();
+    let values: Value = settings.iter().map(Shown::to_json).collect();
+    output::print(
+        json,
+        &values,
+        &Table::new(&COLUMNS, settings.iter().map(Shown::to_row)),
+    )
 }
 
 impl<'a> Shown<'a> {
@@ -107,18 +112,14 @@ impl<'a> Shown<'a> {
         })
     }
 
-    fn to_line(&self) -> String {
+    fn to_row(&self) -> [Cell; 3] {
         let value = match (&self.value, self.is_redacted) {
             (Some(value), _) => value.as_str(),
             (None, true) => "(redacted)",
             (None, false) => "(not set)",
         };
         let line = self.line.map(|line| format!(", line {line}"));
-        format!(
-            "{}  {value}  {}{}",
-            self.name,
-            self.origin,
-            line.unwrap_or_default()
-        )
+        let origin = format!("{}{}", self.origin, line.unwrap_or_default());
+        [cell(self.name), cell(value), Some(origin)]
     }
 }
