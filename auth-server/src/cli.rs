@@ -25,11 +25,12 @@ use issuer::grants::PreviewRefusal;
 use issuer::keys::{Error as KeyError, MasterKeys};
 use mail::Mails;
 use revocation::RevocationMirror;
+use runtime::output::{self, Cell, Column, Table};
 use runtime::settings::CommonSettings;
 use runtime::startup;
 use serde::Serialize;
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io;
 use storage::clock_check::ClockCheck;
 use storage::db::{self, Db};
 use storage::expiring::ExpiringStore;
@@ -263,28 +264,30 @@ pub fn run<'a>(
 }
 
 /// Prints `value` as one line of JSON if `json` is set, and `lines` otherwise.
-fn print<T: Serialize>(json: bool, value: &T, lines: &[String]) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    if json {
-        let text = serde_json::to_string(value).map_err(io::Error::from)?;
-        return Ok(writeln!(out, "{text}")?);
-    }
-    for line in lines {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+fn print(json: bool, value: &impl Serialize, lines: &[String]) -> Result<(), Error> {
+    print_table(json, value, &Table::of_lines(lines.to_vec()))
 }
 
-/// Prints a page of a list: a line for each item and the cursor of the next page, or JSON with these.
-fn print_page<T>(json: bool, page: &Page<T>, line: fn(&T) -> String) -> Result<(), Error>
+/// Prints `value` as one line of JSON if `json` is set, and `table` otherwise.
+fn print_table(json: bool, value: &impl Serialize, table: &Table) -> Result<(), Error> {
+    Ok(output::print(json, value, table)?)
+}
+
+/// Prints a page of a list: a row for each item and the cursor of the next page, or JSON with these.
+fn print_page<T, const N: usize>(
+    json: bool,
+    page: &Page<T>,
+    columns: &'static [Column; N],
+    row: fn(&T) -> [Cell; N],
+) -> Result<(), Error>
 where
     T: HasCursor<Cursor: Display> + Serialize,
 {
     let next = page.next().map(|cursor| cursor.to_string());
     let further = next.iter().map(|cursor| format!("next page: --cursor={cursor}"));
-    let lines: Vec<String> = page.items.iter().map(line).chain(further).collect();
+    let table = Table::new(columns, page.items.iter().map(row)).with_notes(further);
     let value = serde_json::json!({ "items": page.items, "next": next });
-    print(json, &value, &lines)
+    print_table(json, &value, &table)
 }
 
 fn parse_order(text: &str) -> Result<Order, &'static str> {

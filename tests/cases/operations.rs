@@ -30,6 +30,7 @@ mod security_events;
 mod settings_file;
 mod socket_activation;
 mod startup;
+mod terminal;
 mod traces;
 mod units;
 

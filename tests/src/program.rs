@@ -120,6 +120,19 @@ impl ProgramConfig {
         command
     }
 
+    /// Runs a command of the program on a pseudo-terminal of this width. Returns the text that the terminal
+    /// gets.
+    pub(crate) fn run_on_terminal(&self, columns: u16, args: &[&str]) -> String {
+        let script = format!("script -qec 'stty cols {columns}; \"$PROGRAM\" $ARGUMENTS' /dev/null");
+        let mut command = self.bash(&script);
+        command
+            .env("SHELL", "/bin/sh")
+            .env("PROGRAM", self.program.file())
+            .env("ARGUMENTS", args.join(" "));
+        let output = command.output().unwrap();
+        String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")
+    }
+
     /// Spawns a command of the program.
     pub(crate) fn spawn(&self, args: &[&str]) -> Child {
         self.command()

@@ -358,6 +358,12 @@ impl World {
         self.deployment.processes[0].config.run(args, stdin)
     }
 
+    /// Runs a command with the settings of this world on a pseudo-terminal of this width. Its arguments have
+    /// no spaces. Returns the text that the terminal gets.
+    pub fn run_on_terminal(&self, columns: u16, args: &[&str]) -> String {
+        self.deployment.processes[0].config.run_on_terminal(columns, args)
+    }
+
     /// Runs a command of the issuer with the settings of this world, except for these flags.
     pub fn run_issuer_with(&self, flags: &[(&str, &str)], args: &[&str]) -> Output {
         with_flags(&self.deployment.processes[0], flags).run(args, "")

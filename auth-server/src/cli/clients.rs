@@ -7,7 +7,7 @@ pub(super) mod registration_tokens;
 
 pub(super) use arguments::Command;
 
-use super::{Error, Services, print};
+use super::{Error, Services, print_table};
 use foundation::json;
 use foundation::settings::InvalidSetting;
 use http_client::{ForeignUrl, Guard};
@@ -16,12 +16,15 @@ use issuer::clients::{
     ClientChanges, DEFAULT_OVERLAP, Error as ClientError, MAX_JWKS_BYTES, Registration, disable, enable,
     register, rotate_secret, update,
 };
-use output::{print_client, print_with_secret, state};
+use output::{print_client, print_with_secret};
+use runtime::output::{Column, Table, cell};
 use serde_json::Value;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+
+const COLUMNS: [Column; 3] = [Column::Plain("id"), Column::Plain("name"), Column::Plain("state")];
 
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     match command {
@@ -48,11 +51,11 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         }
         Command::List { json } => {
             let clients = clients::list(&services.db).await?;
-            let lines: Vec<String> = clients
-                .iter()
-                .map(|client| format!("{}  {}{}", client.id, client.name, state(client)))
-                .collect();
-            print(json, &clients, &lines)
+            let rows = clients.iter().map(|client| {
+                let state = client.disabled_at.map(|_| "disabled".to_owned());
+                [cell(&client.id), cell(&client.name), state]
+            });
+            print_table(json, &clients, &Table::new(&COLUMNS, rows))
         }
         Command::Show(args) => {
             let client = clients::find(&services.db, &args.id).await?;

@@ -7,6 +7,16 @@ use foundation::ids::{Id, TextId};
 use foundation::list_query::{Order, PageRequest};
 use identity::accounts::{self, administration};
 use identity::consents::list::{self, Consent, ListQuery, Position};
+use runtime::output::{Cell, Column, cell};
+
+const COLUMNS: [Column; 6] = [
+    Column::Plain("id"),
+    Column::Labeled("user"),
+    Column::Labeled("client"),
+    Column::Labeled("scope"),
+    Column::Labeled("since"),
+    Column::Labeled("last used"),
+];
 
 /// The commands for consents.
 #[derive(Debug, Subcommand)]
@@ -56,7 +66,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 page: PageRequest::after(cursor, order),
                 refused: Vec::new(),
             };
-            print_page(json, &list::page(db, &query).await?, line)
+            print_page(json, &list::page(db, &query).await?, &COLUMNS, row)
         }
         Command::Revoke { id, json } => {
             let (events, context) = (EventRecorder::new(db.clone()), services.context());
@@ -71,13 +81,14 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     }
 }
 
-fn line(consent: &Consent) -> String {
+fn row(consent: &Consent) -> [Cell; 6] {
     let access = &consent.access;
-    let mut line = format!(
-        "{}  user {}  client {}  scope {:?}  since {}",
-        consent.id, consent.user_id, consent.client_id, access.scope, access.granted_at
-    );
-    let used = access.last_used_at.iter();
-    line.extend(used.map(|time| format!("  last used {time}")));
-    line
+    [
+        cell(&consent.id),
+        cell(consent.user_id),
+        cell(&consent.client_id),
+        Some(format!("{:?}", access.scope)),
+        cell(access.granted_at),
+        access.last_used_at.map(|time| time.to_string()),
+    ]
 }

@@ -1,15 +1,29 @@
 //! The commands for security events.
 
-use super::{Error, Services, print};
+use super::{Error, Services, print, print_table};
 use audit::events::list::{self, Filter, Outcome, POLL_INTERVAL, SecurityEvent, Tail};
 use audit::events::refusals;
 use clap::{Args, Subcommand};
 use foundation::clock::Timestamp;
+use runtime::output::{Cell, Column, Table, cell};
 use runtime::server::stop_signal;
 use std::io::{self, ErrorKind, Write as _};
-use std::thread;
+use std::{slice, thread};
 use storage::db::{self, Db};
 use tokio::sync::mpsc;
+
+const COLUMNS: [Column; 10] = [
+    Column::Plain("time"),
+    Column::Plain("event"),
+    Column::Plain("outcome"),
+    Column::Labeled("times"),
+    Column::Labeled("user"),
+    Column::Labeled("client"),
+    Column::Labeled("by administrator"),
+    Column::Labeled("from"),
+    Column::Labeled("detail"),
+    Column::Labeled("trace"),
+];
 
 /// The commands for security events.
 #[derive(Debug, Subcommand)]
@@ -108,8 +122,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         Command::List(args) => {
             let filter = args.selection.filter(args.outcome);
             let events = list::newest(db, &filter, None, args.limit.into()).await?;
-            let lines: Vec<String> = events.iter().map(line).collect();
-            print(args.json, &events, &lines)
+            print_table(args.json, &events, &table(&events))
         }
         Command::Tail {
             selection,
@@ -123,16 +136,11 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         Command::Refusals { selection, json } => {
             let filter = refusals::filter(&selection.filter(None), services.clock.now());
             let found = refusals::read(db, &filter).await?;
-            let mut lines: Vec<String> = found.groups.iter().map(line).collect();
-            let further = found.further_groups;
-            lines.extend((further > 0).then(|| format!("{further} smaller groups are not listed")));
-            let entries = refusals::MAX_ENTRIES;
-            lines.extend(
-                found
-                    .has_older
-                    .then(|| format!("only the newest {entries} entries are grouped")),
-            );
-            print(json, &found, &lines)
+            let (further, entries) = (found.further_groups, refusals::MAX_ENTRIES);
+            let smaller = (further > 0).then(|| format!("{further} smaller groups are not listed"));
+            let newest = || format!("only the newest {entries} entries are grouped");
+            let notes = smaller.into_iter().chain(found.has_older.then(newest));
+            print_table(json, &found, &table(&found.groups).with_notes(notes))
         }
     }
 }
@@ -147,9 +155,11 @@ async fn tail(db: &Db, filter: &Filter, json: bool) -> Result<(), Error> {
     let printer = thread::spawn(move || {
         while let Some(read) = reads.blocking_recv() {
             match read {
-                Ok(events) => events
-                    .iter()
-                    .try_for_each(|event| print(json, event, &[line(event)]))?,
+                Ok(events) => events.iter().try_for_each(|event| {
+                    // Columns cannot align with events that are still to come.
+                    let lines = table(slice::from_ref(event)).to_lines();
+                    print(json, event, &lines)
+                })?,
                 Err(error) => writeln!(io::stderr(), "{error}; trying again")?,
             }
         }
@@ -188,21 +198,21 @@ fn parse_time(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse(text).ok_or("a time is written like 2026-11-27T16:05:00Z")
 }
 
-fn line(event: &SecurityEvent) -> String {
-    let mut line = format!("{}  {}  {}", event.at, event.name, event.outcome);
-    let user = event.user_id.map(|id| id.to_string());
-    let administrator = event.administrator_id.map(|id| id.to_string());
-    let times = (event.count > 1).then(|| event.count.to_string());
-    let optional = [
-        ("times", &times),
-        ("user", &user),
-        ("client", &event.client_id),
-        ("by administrator", &administrator),
-        ("from", &event.address),
-        ("detail", &event.detail),
-    ];
-    for (label, value) in optional {
-        line.extend(value.iter().map(|value| format!("  {label} {value}")));
-    }
-    format!("{line}  trace {}", event.trace_id)
+fn table(events: &[SecurityEvent]) -> Table {
+    Table::new(&COLUMNS, events.iter().map(row))
+}
+
+fn row(event: &SecurityEvent) -> [Cell; 10] {
+    [
+        cell(event.at),
+        cell(&event.name),
+        cell(&event.outcome),
+        (event.count > 1).then(|| event.count.to_string()),
+        event.user_id.map(|id| id.to_string()),
+        event.client_id.clone(),
+        event.administrator_id.map(|id| id.to_string()),
+        event.address.clone(),
+        event.detail.clone(),
+        cell(&event.trace_id),
+    ]
 }

@@ -1,9 +1,17 @@
 //! The command `figures show`.
 
-use super::{Error, Services, print};
+use super::{Error, Services, print_table};
 use audit::figures::Window;
 use clap::Subcommand;
 use issuer::figures::{self, Durations, Figures};
+use runtime::output::{Cell, Column, Table, cell};
+
+const COLUMNS: [Column; 4] = [
+    Column::Plain("figure"),
+    Column::Plain("value"),
+    Column::Labeled("p50"),
+    Column::Labeled("p99"),
+];
 
 /// The commands for figures.
 #[derive(Debug, Subcommand)]
@@ -22,14 +30,14 @@ pub enum Command {
 pub(super) async fn run(command: Command, services: &Services) -> Result<(), Error> {
     let Command::Show { window, json } = command;
     let figures = figures::read(&services.db, window, services.clock.now()).await?;
-    print(json, &figures, &lines(&figures))
+    print_table(json, &figures, &table(&figures))
 }
 
 fn parse_window(text: &str) -> Result<Window, &'static str> {
     Window::named(text).ok_or("a window is hour, day or week")
 }
 
-fn lines(figures: &Figures) -> Vec<String> {
+fn table(figures: &Figures) -> Table {
     let total = &figures.total;
     let grants = &total.grants;
     let counts = [
@@ -45,18 +53,24 @@ fn lines(figures: &Figures) -> Vec<String> {
         ("alerts about reuse", total.reuse_alerts),
         ("refused password hashes", total.refused_hashes),
     ];
-    let counts = counts.map(|(name, count)| format!("{name}  {count}"));
-    let lag = describe("until a revocation takes effect", &total.revocation_lag);
-    let wait = describe("until a password is hashed", &total.hashing_wait);
-    let age = figures
-        .key_age
-        .map(|seconds| format!("age of the signing key  {seconds} s"));
-    counts.into_iter().chain([lag, wait]).chain(age).collect()
+    let counts = counts.map(|(name, count)| [cell(name), cell(count), None, None]);
+    let durations = [
+        row("until a revocation takes effect", &total.revocation_lag),
+        row("until a password is hashed", &total.hashing_wait),
+    ];
+    let age = figures.key_age.map(|seconds| {
+        let age = Some(format!("{seconds} s"));
+        [cell("age of the signing key"), age, None, None]
+    });
+    Table::new(&COLUMNS, counts.into_iter().chain(durations).chain(age))
 }
 
-fn describe(name: &str, durations: &Durations) -> String {
+fn row(name: &str, durations: &Durations) -> [Cell; 4] {
     match (durations.p50, durations.p99) {
-        (Some(p50), Some(p99)) => format!("{name}  p50 {p50} ms  p99 {p99} ms"),
-        _ => format!("{name}  not measured"),
+        (Some(p50), Some(p99)) => {
+            let [p50, p99] = [p50, p99].map(|time| Some(format!("{time} ms")));
+            [cell(name), None, p50, p99]
+        }
+        _ => [cell(name), cell("not measured"), None, None],
     }
 }

@@ -2,14 +2,37 @@
 
 mod rotation_drill;
 
-use super::{Error, Services, print};
+use super::{Error, Services, print, print_table};
 use access_tokens::verifiers::{Kind, KnownVerifier};
 use clap::Subcommand;
 use drill::DrillArgs;
-use foundation::clock::Timestamp;
 use issuer::keys::list::{self, ListedKey};
 use issuer::keys::{self, KeyChange, KeyStore, Outcome, Readiness, Resealed, State};
+use runtime::output::{Cell, Column, Table, cell};
 use std::io::{self, IsTerminal as _, Write as _};
+
+const KEY_COLUMNS: [Column; 10] = [
+    Column::Plain("kid"),
+    Column::Plain("state"),
+    Column::Labeled("created"),
+    Column::Labeled("may sign after"),
+    Column::Labeled("activated"),
+    Column::Labeled("retired"),
+    Column::Labeled("last token expires"),
+    Column::Labeled("deleted"),
+    Column::Plain("note"),
+    Column::Plain("live tokens"),
+];
+
+const VERIFIER_COLUMNS: [Column; 7] = [
+    Column::Plain("kind"),
+    Column::Plain("name"),
+    Column::Plain("user agent"),
+    Column::Labeled("reported"),
+    Column::Labeled("fetched"),
+    Column::Labeled("has"),
+    Column::Labeled("dropped"),
+];
 
 /// The commands for signing keys.
 #[derive(Debug, Subcommand)]
@@ -69,16 +92,17 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             let now = services.clock.now();
             let readiness = keys::readiness(&services.db, &keys, now).await?;
             let keys = list::with_live_tokens(&services.db, keys, now).await?;
-            let mut lines: Vec<String> = keys.iter().map(line).collect();
-            lines.push(summary(&readiness));
-            print(json, &keys, &lines)
+            let table = Table::new(&KEY_COLUMNS, keys.iter().map(key_row));
+            print_table(json, &keys, &table.with_notes([summary(&readiness)]))
         }
         Command::Verifiers { json } => {
             let keys = keys::all(&services.db).await?;
             let readiness = keys::readiness(&services.db, &keys, services.clock.now()).await?;
-            let mut lines = vec![summary(&readiness)];
-            lines.extend(readiness.verifiers.iter().map(describe_verifier));
-            print(json, &readiness, &lines)
+            if !json {
+                print(json, &readiness, &[summary(&readiness)])?;
+            }
+            let rows = readiness.verifiers.iter().map(verifier_row);
+            print_table(json, &readiness, &Table::new(&VERIFIER_COLUMNS, rows))
         }
         Command::Rotate { yes, json } => {
             let store = key_store(&services)?;
@@ -151,18 +175,19 @@ fn summary(readiness: &Readiness) -> String {
     }
 }
 
-fn describe_verifier(verifier: &KnownVerifier) -> String {
-    let kids = verifier.kids.join(" ");
-    let (name, agent, seen_at) = (&verifier.name, &verifier.user_agent, verifier.seen_at);
+fn verifier_row(verifier: &KnownVerifier) -> [Cell; 7] {
+    let seen_at = verifier.seen_at;
     let dropped = verifier.dropped.iter();
-    let dropped = dropped.map(|key| format!("  dropped {} {}", key.kid, key.at));
-    let dropped: String = dropped.collect();
+    let dropped: Vec<String> = dropped.map(|key| format!("{} {}", key.kid, key.at)).collect();
+    let dropped = (!dropped.is_empty()).then(|| dropped.join("  dropped "));
+    let (name, kids) = (cell(&verifier.name), Some(verifier.kids.join(" ")));
     match verifier.kind {
-        Kind::Api => format!("api  {name}  reported {seen_at}  has {kids}{dropped}"),
-        Kind::Client => format!(
-            "client  {name}  {agent:?}  fetched {seen_at}{}  has {kids}",
-            if verifier.revalidates { " again" } else { "" }
-        ),
+        Kind::Api => [cell("api"), name, None, cell(seen_at), None, kids, dropped],
+        Kind::Client => {
+            let again = if verifier.revalidates { " again" } else { "" };
+            let (agent, fetched) = (format!("{:?}", verifier.user_agent), format!("{seen_at}{again}"));
+            [cell("client"), name, Some(agent), None, Some(fetched), kids, None]
+        }
     }
 }
 
@@ -178,26 +203,19 @@ fn key_store(services: &Services) -> Result<KeyStore, Error> {
     })
 }
 
-fn line(ListedKey { key, live_tokens }: &ListedKey) -> String {
-    let mut line = format!("{}  {}", key.kid, key.state.as_str());
-    let times: [(&str, Option<Timestamp>); 6] = [
-        ("created", Some(key.created_at)),
-        ("may sign after", Some(key.sign_after)),
-        ("activated", key.activated_at),
-        ("retired", key.retired_at),
-        ("last token expires", key.dead_after),
-        ("deleted", key.deleted_at),
-    ];
-    for (label, time) in times {
-        line.extend(time.map(|time| format!("  {label} {time}")));
-    }
-    if key.compromised {
-        line.push_str("  compromised");
-    }
-    if *live_tokens > 0 {
-        line.push_str(&format!("  about {live_tokens} live access tokens"));
-    }
-    line
+fn key_row(ListedKey { key, live_tokens }: &ListedKey) -> [Cell; 10] {
+    [
+        cell(&key.kid),
+        cell(key.state.as_str()),
+        cell(key.created_at),
+        cell(key.sign_after),
+        key.activated_at.map(|time| time.to_string()),
+        key.retired_at.map(|time| time.to_string()),
+        key.dead_after.map(|time| time.to_string()),
+        key.deleted_at.map(|time| time.to_string()),
+        key.compromised.then(|| "compromised".to_owned()),
+        (*live_tokens > 0).then(|| format!("about {live_tokens} live access tokens")),
+    ]
 }
 
 fn describe(change: &KeyChange) -> Vec<String> {

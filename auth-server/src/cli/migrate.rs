@@ -1,8 +1,16 @@
 //! The command `migrate`.
 
-use super::{Error, print};
+use super::{Error, print_table};
 use clap::Args;
+use runtime::output::{Column, Table, cell};
 use storage::db::PendingMigration;
+
+const COLUMNS: [Column; 4] = [
+    Column::Plain("state"),
+    Column::Plain("number"),
+    Column::Plain("name"),
+    Column::Plain("file"),
+];
 
 /// The arguments of `migrate`.
 #[derive(Args, Debug)]
@@ -21,10 +29,15 @@ pub(super) fn print_migrations(arguments: &Arguments, migrations: &[PendingMigra
         true => "pending",
         false => "applied",
     };
-    let line = |one: &PendingMigration| format!("{state}  {:04}  {}  {}", one.number, one.name, one.file);
-    let mut lines: Vec<String> = migrations.iter().map(line).collect();
-    if lines.is_empty() {
-        lines.push("the schema is up to date".to_owned());
-    }
-    print(arguments.json, &migrations, &lines)
+    let rows = migrations.iter().map(|one| {
+        let number = Some(format!("{:04}", one.number));
+        [cell(state), number, cell(one.name), cell(&one.file)]
+    });
+    let up_to_date = migrations.is_empty();
+    let up_to_date = up_to_date.then(|| "the schema is up to date".to_owned());
+    print_table(
+        arguments.json,
+        &migrations,
+        &Table::new(&COLUMNS, rows).with_notes(up_to_date),
+    )
 }

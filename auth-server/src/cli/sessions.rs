@@ -7,6 +7,16 @@ use foundation::ids::Id;
 use foundation::list_query::{Order, PageRequest};
 use identity::accounts::{self, administration};
 use identity::sessions::{self, ListQuery, UserSession};
+use runtime::output::{Cell, Column, cell};
+
+const COLUMNS: [Column; 6] = [
+    Column::Plain("id"),
+    Column::Labeled("user"),
+    Column::Labeled("since"),
+    Column::Labeled("last used"),
+    Column::Labeled("from"),
+    Column::Labeled("with"),
+];
 
 /// The commands for sessions.
 #[derive(Debug, Subcommand)]
@@ -51,7 +61,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 refused: Vec::new(),
             };
             let page = sessions::page(db, &query, services.session_lifetimes, context.now).await?;
-            print_page(json, &page, line)
+            print_page(json, &page, &COLUMNS, row)
         }
         Command::End { id, json } => {
             let ended = administration::end_session(db, &services.revocations, id.get(), &context).await;
@@ -65,13 +75,14 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     }
 }
 
-fn line(listed: &UserSession) -> String {
+fn row(listed: &UserSession) -> [Cell; 6] {
     let session = &listed.session;
-    let mut line = format!(
-        "{}  user {}  since {}  last used {}",
-        session.id, listed.user_id, session.created_at, session.last_seen_at
-    );
-    line.extend(session.address.iter().map(|address| format!("  from {address}")));
-    line.extend(session.user_agent.iter().map(|agent| format!("  with {agent:?}")));
-    line
+    [
+        cell(session.id),
+        cell(listed.user_id),
+        cell(session.created_at),
+        cell(session.last_seen_at),
+        session.address.clone(),
+        session.user_agent.as_ref().map(|agent| format!("{agent:?}")),
+    ]
 }

@@ -69,9 +69,11 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         ("ID token", &preview.id_token),
         ("response of /userinfo", &preview.user_info),
     ];
-    let lines = parts.into_iter().filter_map(|(name, claims)| {
+    let texts = parts.into_iter().filter_map(|(name, claims)| {
         let claims = claims.as_ref()?;
-        Some(format!("{name}: {claims:#}"))
+        Some(format!("{name}: {claims:#}\n"))
     });
-    print(json, &preview, &lines.collect::<Vec<_>>())
+    let text: String = texts.collect();
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    print(json, &preview, &lines)
 }

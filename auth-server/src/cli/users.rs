@@ -1,7 +1,7 @@
 //! The commands `users create`, `list`, `disable`, `enable`, `sign-out`, `set-role`, `set-password`, `unlock`
 //! and `reset-mfa`.
 
-use super::{Error, Services, print};
+use super::{Error, Services, print, print_table};
 use clap::{Args, Subcommand};
 use foundation::email::Email;
 use foundation::secret::Secret;
@@ -10,7 +10,15 @@ use identity::accounts::administration::{self, AccountWithPassword};
 use identity::passwords::{self, NewPassword};
 use identity::users::account::{self, Account};
 use identity::users::{NewUser, Role};
+use runtime::output::{Cell, Column, Table, cell};
 use std::io;
+
+const COLUMNS: [Column; 4] = [
+    Column::Plain("id"),
+    Column::Plain("email"),
+    Column::Plain("role"),
+    Column::Plain("state"),
+];
 
 /// The commands for users.
 #[derive(Debug, Subcommand)]
@@ -106,45 +114,40 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         }
         Command::List { json } => {
             let accounts = account::list(&services.db).await?;
-            let state = |account: &Account| match account.disabled_at {
-                Some(_) => "  disabled",
-                None => "",
-            };
-            let lines: Vec<String> = accounts
+            let rows = accounts
                 .iter()
-                .map(|account| format!("{}{}", line(account), state(account)))
-                .collect();
-            print(json, &accounts, &lines)
+                .map(|account| row(account, account.disabled_at.map(|_| "disabled")));
+            print_table(json, &accounts, &Table::new(&COLUMNS, rows))
         }
         Command::Disable(args) => {
             let id = find(services, &args).await?.user.id;
             let context = services.context();
             let account = administration::disable(&services.db, &services.revocations, id, &context).await?;
-            print_account(&account, "  disabled", args.json)
+            print_account(&account, "disabled", args.json)
         }
         Command::Enable(args) => {
             let id = find(services, &args).await?.user.id;
             let account = administration::enable(&services.db, id, &services.context()).await?;
-            print_account(&account, "  enabled", args.json)
+            print_account(&account, "enabled", args.json)
         }
         Command::SignOut(args) => {
             let (account, context) = (find(services, &args).await?, services.context());
             let (db, revocations) = (&services.db, &services.revocations);
             administration::sign_out(db, revocations, account.user.id, &context).await?;
-            print_account(&account, "  signed out", args.json)
+            print_account(&account, "signed out", args.json)
         }
         Command::SetRole { args, role } => {
             let (account, context) = (find(services, &args).await?, services.context());
             let (db, revocations) = (&services.db, &services.revocations);
             let account = administration::set_role(db, revocations, &account, role, &context).await?;
-            print_account(&account, "", args.json)
+            print(args.json, &account, &lines(&account, None))
         }
         Command::SetPassword { args, password_stdin } => set_password(services, &args, password_stdin).await,
         Command::Unlock(args) => {
             let account = find(services, &args).await?;
             let context = services.context();
             administration::unlock(&services.db, account.user.id, &context).await?;
-            print_account(&account, "  unlocked", args.json)
+            print_account(&account, "unlocked", args.json)
         }
         Command::ResetMfa(args) => reset_mfa(services, &args).await,
     }
@@ -179,8 +182,8 @@ async fn reset_mfa(services: &Services, args: &UserArgs) -> Result<(), Error> {
         ..account
     };
     let effect = match account.has_password {
-        true => "  signs in by the password alone",
-        false => "  has no password, and signs in after a reset by mail",
+        true => "signs in by the password alone",
+        false => "has no password, and signs in after a reset by mail",
     };
     print_account(&account, effect, args.json)
 }
@@ -209,17 +212,26 @@ fn read_line() -> Result<String, Error> {
 fn print_with_password(account: &Account, generated: Option<&Secret>, json: bool) -> Result<(), Error> {
     let password =
         generated.map(|secret| format!("initial password, to change at sign-in: {}", secret.expose()));
-    let lines: Vec<String> = [line(account)].into_iter().chain(password).collect();
+    let lines = [lines(account, None), Vec::from_iter(password)].concat();
     print(json, &AccountWithPassword::new(account, generated), &lines)
 }
 
 /// Prints the account. As text, the line ends with `done`, which describes the change.
 fn print_account(account: &Account, done: &str, json: bool) -> Result<(), Error> {
-    print(json, account, &[format!("{}{done}", line(account))])
+    print(json, account, &lines(account, Some(done)))
 }
 
-fn line(Account { user, .. }: &Account) -> String {
-    format!("{}  {}  {}", user.id, user.email, user.role.as_str())
+fn lines(account: &Account, state: Option<&str>) -> Vec<String> {
+    Table::new(&COLUMNS, [row(account, state)]).to_lines()
+}
+
+fn row(Account { user, .. }: &Account, state: Option<&str>) -> [Cell; 4] {
+    [
+        cell(user.id),
+        cell(&user.email),
+        cell(user.role.as_str()),
+        state.map(str::to_owned),
+    ]
 }
 
 fn parse_email(text: &str) -> Result<Email, String> {

@@ -7,11 +7,11 @@ use auth_server::settings::IssuerSettings;
 use clap::Args;
 use foundation::private_files::Existing;
 use foundation::settings::create_data_dir;
+use runtime::output::{self, Column, Table, cell};
 use runtime::settings::CommonSettings;
 use runtime::startup::Error;
 use serde_json::{Value, json};
 use std::ffi::OsStr;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use storage::db::{CheckedFile, FileError};
 
@@ -25,6 +25,8 @@ const MAIN_TABLES: [&str; 7] = [
     "payments",
     "security_events",
 ];
+
+const COLUMNS: [Column; 2] = [Column::Plain("item"), Column::Plain("value")];
 
 /// The arguments of `backup` and of `restore`.
 #[derive(Args, Debug)]
@@ -50,24 +52,17 @@ impl Arguments {
 
 /// Prints what a checked file has, and then `notes`.
 pub(crate) fn print(json: bool, checked: &CheckedFile, notes: &[(&str, String)]) -> Result<(), Error> {
-    let mut out = io::stdout().lock();
-    if json {
-        let notes = notes
-            .iter()
-            .map(|(name, text)| ((*name).to_owned(), Value::from(text.as_str())));
-        let mut report: serde_json::Map<String, Value> = notes.collect();
-        report.insert("schema".to_owned(), checked.schema.into());
-        report.insert("rows".to_owned(), json!(checked.rows));
-        return Ok(writeln!(out, "{}", Value::Object(report))?);
-    }
-    writeln!(out, "schema  {}", checked.schema)?;
-    for table in MAIN_TABLES {
-        let rows = checked.rows.get(table).copied().unwrap_or_default();
-        writeln!(out, "{table}  {rows}")?;
-    }
-    for (name, text) in notes {
-        writeln!(out, "{name}  {text}")?;
-    }
+    let texts = notes
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), Value::from(text.as_str())));
+    let mut report: serde_json::Map<String, Value> = texts.collect();
+    report.insert("schema".to_owned(), checked.schema.into());
+    report.insert("rows".to_owned(), json!(checked.rows));
+    let count = |table: &str| checked.rows.get(table).copied().unwrap_or_default();
+    let counts = MAIN_TABLES.map(|table| [cell(table), cell(count(table))]);
+    let notes = notes.iter().map(|(name, text)| [cell(name), cell(text)]);
+    let rows = [[cell("schema"), cell(checked.schema)]].into_iter().chain(counts);
+    output::print(json, &report, &Table::new(&COLUMNS, rows.chain(notes)))?;
     Ok(())
 }
 

@@ -9,14 +9,6 @@ pub(super) fn print_client(client: &Client, json: bool) -> Result<(), Error> {
     print(json, client, &describe(client))
 }
 
-/// Returns the words that follow the name of a disabled client.
-pub(super) fn state(client: &Client) -> &'static str {
-    match client.disabled_at {
-        Some(_) => "  disabled",
-        None => "",
-    }
-}
-
 pub(super) fn print_with_secret(client: &Client, secret: Option<&Secret>, json: bool) -> Result<(), Error> {
     let mut lines = describe(client);
     lines.extend(secret.map(|secret| format!("new secret (printed only once): {}", secret.expose())));

@@ -1,12 +1,15 @@
 //! The commands `clients registration-tokens create`, `list` and `revoke`.
 
-use super::super::{Error, Services, print};
+use super::super::{Error, Services, print, print_table};
 use clap::{Subcommand, value_parser};
 use foundation::duration;
 use issuer::registrations::initial_tokens::{
     self, DEFAULT_LIFETIME, MAX_LIFETIME, MAX_USES, NewRegistrationToken, RegistrationToken,
 };
+use runtime::output::{Cell, Column, Table, cell};
 use std::time::Duration;
+
+const COLUMNS: [Column; 2] = [Column::Plain("id"), Column::Labeled("registers")];
 
 /// The commands for initial access tokens.
 #[derive(Debug, Subcommand)]
@@ -50,12 +53,12 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
                 token: secret.expose(),
             };
             let secret = format!("token (printed only once): {}", created.token);
-            print(json, &created, &[line(&description), secret])
+            let lines = Table::new(&COLUMNS, [row(&description)]).with_notes([secret]);
+            print(json, &created, &lines.to_lines())
         }
         Command::List { json } => {
             let tokens = initial_tokens::list(db, context.now).await?;
-            let lines: Vec<String> = tokens.iter().map(line).collect();
-            print(json, &tokens, &lines)
+            print_table(json, &tokens, &Table::new(&COLUMNS, tokens.iter().map(row)))
         }
         Command::Revoke { id, json } => {
             if !initial_tokens::revoke(db, &id, &context).await? {
@@ -68,9 +71,9 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     }
 }
 
-fn line(token: &RegistrationToken) -> String {
-    let (id, end) = (&token.id, token.expires_at);
-    format!("{id}  registers {} more clients until {end}", token.uses_left)
+fn row(token: &RegistrationToken) -> [Cell; 2] {
+    let (uses, end) = (token.uses_left, token.expires_at);
+    [cell(&token.id), Some(format!("{uses} more clients until {end}"))]
 }
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {
