@@ -7,6 +7,7 @@ use auth_server::settings::IssuerSettings;
 use clap::Args;
 use foundation::settings::{InvalidSetting, read_parsed};
 use foundation::time_limits;
+use runtime::output::terminal_width;
 use runtime::settings::CommonSettings;
 use runtime::startup::Error;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -17,7 +18,7 @@ use storage::db::copy::{CopyError, CopyProgress, CopyStep};
 /// The number of rows after which a line tells the progress, if standard error is not a terminal.
 const ROWS_PER_LINE: i64 = 100_000;
 /// The width of the progress bar.
-const BAR: usize = 30;
+const BAR: usize = 20;
 
 /// The arguments of `copy`.
 #[derive(Args, Debug)]
@@ -80,11 +81,12 @@ fn tell(progress: CopyProgress<'_>) {
         true => {
             let share = if is_whole { 100 } else { done * 100 / rows };
             let bar = "#".repeat(BAR * usize::try_from(share).unwrap_or_default() / 100);
+            let line = format!("[{bar:<BAR$}] {share:>3}%  {verb}  {table}  {done} of {rows}");
+            // The next line could not replace one that the terminal has wrapped.
+            let width = terminal_width(&err).map_or(usize::MAX, usize::from);
+            let line: String = line.chars().take(width).collect();
             let end = if is_whole { "\n" } else { "" };
-            let written = write!(
-                err,
-                "\r\x1b[K[{bar:<BAR$}] {share:>3}%  {verb}  {table}  {done} of {rows}{end}"
-            );
+            let written = write!(err, "\r\x1b[K{line}{end}");
             written.and_then(|()| err.flush())
         }
         false if is_whole || done % ROWS_PER_LINE == 0 => writeln!(err, "{verb}  {table}  {done} of {rows}"),

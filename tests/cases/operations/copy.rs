@@ -149,12 +149,26 @@ async fn only_an_empty_database_becomes_a_copy(mut world: World) {
     expect_refusals_of_tables(&world, &url).await;
     let file = world.data_dir().with_file_name("target.url");
     fs::write(&file, &url).unwrap();
-    let copied = world.run(&["copy", "--to-file", file.to_str().unwrap()], "");
-    assert!(copied.status.success(), "{copied:?}");
+    expect_bar(&world.run_on_terminal(60, &["copy", "--to-file", file.to_str().unwrap()]));
     world.set_flags(&[("--database-url", Some(url.as_str()))]);
     world.restart().await;
     user.get("/me").await.expect(200);
     world.stop().await;
+}
+
+/// Expects the progress on a terminal of 60 columns, whose lines replace each other, and then a table.
+fn expect_bar(shown: &str) {
+    let bar = format!("\r\u{1b}[K[{}] 100%", "#".repeat(20));
+    for verb in ["copied", "compared"] {
+        assert!(shown.contains(&format!("{bar}  {verb}  users  ")), "{shown:?}");
+    }
+    let mut lines = shown.split("\r\u{1b}[K").flat_map(str::lines);
+    let is_longer = |line: &&str| line.starts_with('[') && line.chars().count() > 60;
+    assert_eq!(lines.find(is_longer), None, "{shown:?}");
+    assert!(
+        shown.contains("\nITEM ") && shown.contains("\nschema "),
+        "{shown:?}"
+    );
 }
 
 /// Adds these numbers of users, posts and events, among them values that `COPY` escapes.
