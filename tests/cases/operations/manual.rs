@@ -3,7 +3,7 @@
 use clap::{Arg, Args as _, Command, Subcommand as _};
 use runtime::settings::CommonSettings;
 use std::process::Output;
-use tests::{SharedWorld, World, on_every_shape};
+use tests::{Shape, SharedWorld, World, on_every_shape};
 
 /// The words of the commands that every program has.
 const COMMON_COMMANDS: [&str; 6] = [
@@ -14,6 +14,9 @@ const COMMON_COMMANDS: [&str; 6] = [
     "completions",
     "manpage",
 ];
+
+/// The words of the commands that only `latchkey` has.
+const COMMANDS_OF_LATCHKEY: [&str; 3] = ["backup", "restore", "copy"];
 
 /// The words of the commands below this one.
 fn commands(command: &Command) -> Vec<String> {
@@ -36,8 +39,15 @@ fn run(world: &World, arguments: &[&str]) -> [(Output, Vec<String>); 2] {
     let administration = auth_server::cli::Command::augment_subcommands(Command::new("program"));
     let administration = commands(&administration);
     assert!(administration.contains(&"clients registration-tokens create".to_owned()));
+    let own = match world.shape {
+        Shape::Split => Vec::new(),
+        _ => COMMANDS_OF_LATCHKEY.map(str::to_owned).to_vec(),
+    };
     [
-        (world.run(arguments, ""), [&administration[..], &common].concat()),
+        (
+            world.run(arguments, ""),
+            [&administration[..], &common, &own[..]].concat(),
+        ),
         (world.run_api_without_settings(arguments), common.to_vec()),
     ]
 }
@@ -97,6 +107,10 @@ async fn bash_completes_commands(world: SharedWorld) {
     for (words, completed) in [
         ("auth-server keys ro", "rotate"),
         ("api-server config ch", "check"),
+        ("api-server doc", "doctor"),
+        ("latchkey back", "backup"),
+        ("latchkey resto", "restore"),
+        ("latchkey cop", "copy"),
         ("latchkey clients registration-tokens re", "revoke"),
         ("latchkey --trusted-pro", "--trusted-proxies"),
     ] {
