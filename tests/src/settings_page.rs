@@ -37,7 +37,9 @@ the two are set.
 
 One file can serve `latchkey`, `auth-server` and `api-server`: each of the latter two ignores the settings that only the other one has. Every
 program that reads the file can read all its secrets. So give each secret by its `-file` setting. Only the user of the issuer may read the files
-of `master-key-file` and `master-key-previous-file`, not that of the API. A settings file that holds a secret itself must have mode 0600.
+of `master-key-file` and `master-key-previous-file`, not that of the API. A settings file that holds a secret itself must give
+other users of the machine no access: its mode is 0600, or 0640 with the group of the service. Otherwise the programs that have this setting
+do not start. URLs that may contain a password are secrets.
 
 An unknown key, or a value that the flag would not accept, keeps the program from starting, also if a flag or a variable overrides it. The
 error names the file, the line and, for an unknown key, the most similar setting.

@@ -9,6 +9,7 @@ use std::error::Error as _;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::Range;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use toml_edit::{Document, Item, Key, Value};
 
@@ -54,6 +55,9 @@ pub const SETTINGS_OF_ONE_SERVICE: [&str; 34] = [
 /// The largest file, in bytes.
 const MAX_FILE: u64 = 1024 * 1024;
 
+/// The bits of a mode that give users access who are neither the owner nor in the group.
+const ACCESS_OF_OTHERS: u32 = 0o007;
+
 /// The similarity from which a key is proposed in place of an unknown one, as clap proposes flags.
 const SIMILAR: f64 = 0.7;
 
@@ -66,10 +70,12 @@ pub(super) struct Entry {
 }
 
 /// Reads the file and returns its entries by the names of the flags of `command`. Fails if the file cannot be
-/// read, is too large or is not TOML, if no program has a key, or if `command` refuses a value.
+/// read, is too large or is not TOML, if no program has a key, if `command` refuses a value, or if every user
+/// has access to a secret.
 pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Entry>, InvalidSetting> {
-    let text = read_text(path);
-    let text = text.map_err(|error| InvalidSetting(format!("CONFIG {}: {error}", path.display())))?;
+    let read = read_text(path);
+    let read = read.map_err(|error| InvalidSetting(format!("CONFIG {}: {error}", path.display())));
+    let (text, mode) = read?;
     let place = |line: usize| format!("{}, line {line}", path.display());
     let document = Document::parse(text.as_str()).map_err(|error| {
         // The whole error repeats the line, which may contain a password.
@@ -83,6 +89,12 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Ent
         match settings(command).find(|(name, _)| *name == key) {
             Some((name, arg)) => {
                 let texts = texts(arg, item).and_then(|texts| check(arg, name, texts));
+                let texts = texts.and_then(|texts| {
+                    match arg.is_hide_env_values_set() && mode & ACCESS_OF_OTHERS != 0 {
+                        true => Err(open_to_all(name, path)),
+                        false => Ok(texts),
+                    }
+                });
                 let texts = texts.map_err(|cause| InvalidSetting(format!("`{key}` in {place}: {cause}")))?;
                 entries.insert(name.to_owned(), Entry { texts, line });
             }
@@ -100,14 +112,25 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Ent
     Ok(entries)
 }
 
-/// Reads the text of the file, which is UTF-8 and at most [`MAX_FILE`] long.
-fn read_text(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?.take(MAX_FILE + 1);
+/// Describes why a file that every user has access to may not have a setting.
+fn open_to_all(name: &str, path: &Path) -> String {
+    let path = path.display();
+    format!("every user has access to the file: run `chmod o= {path}`, or set `{name}-file` instead")
+}
+
+/// Reads the text of the file, which is UTF-8 and at most [`MAX_FILE`] long. Returns also its mode.
+fn read_text(path: &Path) -> io::Result<(String, u32)> {
+    let file = File::open(path)?;
+    let mode = file.metadata()?.permissions().mode();
+    let mut file = file.take(MAX_FILE + 1);
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     match file.limit() {
         0 => Err(io::Error::other("the file is larger than 1 MiB")),
-        _ => String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not UTF-8")),
+        _ => {
+            let text = String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not UTF-8"))?;
+            Ok((text, mode))
+        }
     }
 }
 
