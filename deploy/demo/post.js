@@ -18,3 +18,8 @@ export function postFields(prefix, { title = "", body = "", status = "published"
 export function postOf({ title, body, status }) {
   return { title: title.value, body: body.value, status: status.value };
 }
+
+// Returns the fields of a version, with the ends of lines that a form has.
+export function contentOf({ title, body, status }) {
+  return { title, body: body.replace(/\r\n?/g, "\n"), status };
+}

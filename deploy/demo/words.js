@@ -29,10 +29,14 @@ export const words = {
   save: "Save",
   saved: (tag) => `Saved. The entity tag is now ${tag}.`,
   conflict:
-    "The post changed since you read it (412). Compare the other version with yours, change yours, and save again: " +
-    "it then replaces the other one.",
-  otherVersion: "The other version",
-  takeOver: "Copy the other version into the form",
+    "The post changed since you read it (412). What changed is marked at each field, and merged with your changes. " +
+    "Save again to keep what the form has now.",
+  taken: "From the other version:",
+  bothChanged: "Both versions changed this field. Keep one, or write another text:",
+  mine: "Yours:",
+  theirs: "The other one:",
+  del: "removed: ",
+  ins: "added: ",
 
   comments: "Comments",
   noComments: "There are no comments yet.",

@@ -15,13 +15,15 @@ use runtime::startup::Runtime;
 use std::sync::Arc;
 
 /// The scripts of the demo app, each with its file name.
-const SCRIPTS: [(&str, &str); 13] = [
+const SCRIPTS: [(&str, &str); 15] = [
     ("api.js", include_str!("../../demo/api.js")),
     ("calls.js", include_str!("../../demo/calls.js")),
     ("comments.js", include_str!("../../demo/comments.js")),
+    ("differences.js", include_str!("../../demo/differences.js")),
     ("dom.js", include_str!("../../demo/dom.js")),
     ("editor.js", include_str!("../../demo/editor.js")),
     ("main.js", include_str!("../../demo/main.js")),
+    ("merge.js", include_str!("../../demo/merge.js")),
     ("payments.js", include_str!("../../demo/payments.js")),
     ("post.js", include_str!("../../demo/post.js")),
     ("posts.js", include_str!("../../demo/posts.js")),

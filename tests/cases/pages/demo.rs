@@ -28,6 +28,12 @@ const LOSE_REVOCATION: &str = "
     };
 ";
 
+/// The source of a text in place of another one, as a merge marks it.
+fn marked(former: &str, current: &str) -> String {
+    let part = |tag, says, text| format!("<{tag}><span class=\"unseen\">{says}: </span>{text}</{tag}>");
+    part("del", "removed", former) + &part("ins", "added", current)
+}
+
 /// A user of the demo app.
 struct Demo<'w> {
     world: &'w World,
@@ -92,10 +98,21 @@ impl<'w> Demo<'w> {
 
     /// Changes a field of the post, saves, and expects this text.
     async fn save(&self, post: i64, field: &str, value: &str, shown: &str) {
-        let field = format!("#edit-{post}-{field}");
-        let fields = [(field.as_str(), value)];
+        self.chromium.fill(&format!("#edit-{post}-{field}"), value).await;
+        self.save_as_it_is(post, shown).await;
+    }
+
+    /// Saves what the form has, and expects this text.
+    async fn save_as_it_is(&self, post: i64, shown: &str) {
         let save = format!("#edit-{post}-save");
-        self.chromium.submit(&fields, &save, shown).await;
+        self.chromium.submit(&[], &save, shown).await;
+    }
+
+    /// Expects that a field of the form has this value.
+    async fn expect_field(&self, post: i64, field: &str, value: &str) {
+        let field = format!("edit-{post}-{field}");
+        let read = "return document.getElementById(args[0]).value";
+        assert_eq!(self.chromium.run(read, &[json!(field)]).await, value);
     }
 
     /// Expects that the post has this title and this text.
@@ -104,15 +121,32 @@ impl<'w> Demo<'w> {
         assert_eq!((&saved["title"], &saved["body"]), (&json!(title), &json!(body)));
     }
 
-    /// Changes the post after somebody else did: sees the other version, merges both, and saves again.
+    /// Changes the post after somebody else did: first another field, and then the same one.
     async fn merge_versions(&self, post: i64) {
         self.edit(post).await;
-        let theirs = json!({ "title": "Theirs" });
-        let changed = self.user.patch(&format!("/posts/{post}"));
-        changed.header("if-match", "*").json(&theirs).await.expect(200);
-        self.save(post, "body", "Second", "<strong>Theirs</strong>").await;
-        self.save(post, "title", "Both", SAVED).await;
-        self.expect_post(post, "Both", "Second").await;
+        self.change_elsewhere(post, &json!({ "title": "Theirs" })).await;
+        self.save(post, "body", "Second", &marked("Mine", "Theirs")).await;
+        self.expect_field(post, "title", "Theirs").await;
+        self.expect_post(post, "Theirs", "First").await;
+        self.save_as_it_is(post, SAVED).await;
+        self.expect_post(post, "Theirs", "Second").await;
+        self.change_elsewhere(post, &json!({ "title": "Hers" })).await;
+        self.save(post, "title", "Mine again", &marked("Theirs", "Hers"))
+            .await;
+        let source = self.chromium.source().await;
+        assert!(source.contains(&marked("Theirs", "Mine again")), "{source}");
+        self.expect_field(post, "title", "Mine again").await;
+        self.chromium.press(&format!("#edit-{post}-title-theirs")).await;
+        self.expect_field(post, "title", "Hers").await;
+        self.chromium.press(&format!("#edit-{post}-title-mine")).await;
+        self.save_as_it_is(post, SAVED).await;
+        self.expect_post(post, "Mine again", "Second").await;
+    }
+
+    /// Somebody else changes the post.
+    async fn change_elsewhere(&self, post: i64, members: &Value) {
+        let change = self.user.patch(&format!("/posts/{post}"));
+        change.header("if-match", "*").json(members).await.expect(200);
     }
 
     async fn comment_on(&self, post: i64) {
@@ -211,7 +245,8 @@ async fn the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out(world: Shared
     demo.comment_on(post).await;
     demo.pay().await;
     demo.renew().await;
-    demo.expect_refused(&[("/token", 400), (&format!("/posts/{post}"), 412)])
+    let path = format!("/posts/{post}");
+    demo.expect_refused(&[("/token", 400), (&path, 412), (&path, 412)])
         .await;
     demo.chromium.expect_no_trace(None, 200).await;
     // The cookie continues the session.

@@ -1,6 +1,6 @@
 //! Two tabs of the demo app in one browser.
 
-use super::{Demo, SAVED};
+use super::{Demo, SAVED, marked};
 use tests::{World, on_shapes};
 
 async fn two_tabs_merge_their_changes_and_sign_out_together(world: World) {
@@ -17,17 +17,18 @@ async fn two_tabs_merge_their_changes_and_sign_out_together(world: World) {
     demo.edit(post).await;
     demo.save(post, "title", "Theirs", SAVED).await;
 
-    // The first tab read the post before. It sees the change, and merges.
+    // The first tab read the post before. It sees the change, and both are kept with nothing typed again.
     chromium.turn_to(&first).await;
-    demo.save(post, "body", "Second", "<strong>Theirs</strong>").await;
+    demo.save(post, "body", "Second", &marked("Mine", "Theirs")).await;
     demo.expect_post(post, "Theirs", "First").await;
-    demo.save(post, "title", "Both", SAVED).await;
-    demo.expect_post(post, "Both", "Second").await;
+    demo.save_as_it_is(post, SAVED).await;
+    demo.expect_post(post, "Theirs", "Second").await;
 
-    // So does the second tab now. It takes the other version over first.
+    // The second tab changes the field that the first one changed, and chooses the other text.
     chromium.turn_to(&second).await;
-    demo.save(post, "body", "Third", "<strong>Both</strong>").await;
-    chromium.press(&format!("#take-over-{post}")).await;
+    demo.save(post, "body", "Third", &marked("First", "Second")).await;
+    demo.expect_field(post, "body", "Third").await;
+    chromium.press(&format!("#edit-{post}-body-theirs")).await;
     demo.save(post, "title", "All", SAVED).await;
     demo.expect_post(post, "All", "Second").await;
 
