@@ -1,8 +1,8 @@
 // The demo app. docs/apps/demo.md describes it.
-import { Latchkey } from "./latchkey-auth.js";
+import { ConnectionError, Latchkey, SignInError } from "./latchkey-auth.js";
 import { apiOf } from "./api.js";
 import { Calls } from "./calls.js";
-import { el } from "./dom.js";
+import { action, el } from "./dom.js";
 import { paymentsView } from "./payments.js";
 import { postsView } from "./posts.js";
 import { signedOutView, tokenView, userView } from "./session.js";
@@ -36,7 +36,9 @@ async function start() {
   const showSignedOut = (error, again) => show(() => signedOutView(latchkey, error, again));
   // Only the first of several attempts has the event `signedout`.
   const signOut = () =>
-    latchkey.signOut().then(() => showSignedOut(latchkey.ended), (error) => showSignedOut(error, signOut));
+    latchkey.signOut().then(() => showSignedOut(latchkey.ended), (error) => {
+      showSignedOut(error, action(words.signOutAgain, signOut, { id: "sign-out", class: "quiet" }));
+    });
   latchkey.addEventListener("signedout", ({ detail }) => showSignedOut(detail));
   latchkey.addEventListener("signedin", () =>
     show((signal) => [
@@ -45,12 +47,24 @@ async function start() {
       postsView(api, latchkey.claims.sub),
       paymentsView(api, calls),
     ]));
-  try {
-    if ((await latchkey.start()) === "signed_out") showSignedOut(latchkey.ended);
-  } catch (error) {
-    showSignedOut(error);
-  }
-  history.replaceState(null, "", path);
+  const begin = async () => {
+    const isResponse = new URLSearchParams(location.search).has("state");
+    try {
+      if ((await latchkey.start()) === "signed_out") showSignedOut(latchkey.ended);
+    } catch (error) {
+      if (!isResponse) showNotStarted(error);
+      else if (!(error instanceof ConnectionError)) showSignedOut(error);
+      // The code works only once, and the issuer may have used it up.
+      else showSignedOut(new SignInError(error.error, words.signInLost, { cause: error }));
+    }
+    history.replaceState(null, "", path);
+  };
+  const showNotStarted = (error) =>
+    show((signal) => {
+      addEventListener("online", begin, { signal });
+      return signedOutView(latchkey, error, action(words.readAgain, begin, { id: "start-again", class: "quiet" }));
+    });
+  await begin();
 }
 
 // These links have the address of the page as it was opened, and so the code of a sign-in, which works only once.

@@ -3,13 +3,13 @@ import { SessionEndedError } from "./latchkey-auth.js";
 import { action, correlation, el, errorNotice } from "./dom.js";
 import { words } from "./words.js";
 
-// Makes the view without a user. `error` tells why there is no session or a step failed. A failed sign-out can be repeated.
-export function signedOutView(latchkey, error, signOutAgain) {
+// Makes the view without a user. `error` tells why there is no session or a step failed. `again` repeats a failed step.
+export function signedOutView(latchkey, error, again) {
   return [
     el("h2", {}, words.session),
     error instanceof SessionEndedError ? reasonOf(error) : errorNotice(error),
     action(words.signIn, () => latchkey.signIn(), { id: "sign-in", class: "" }).element,
-    signOutAgain ? action(words.signOutAgain, signOutAgain, { id: "sign-out", class: "quiet" }).element : "",
+    again ? again.element : "",
   ];
 }
 

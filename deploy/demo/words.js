@@ -7,6 +7,7 @@ export const words = {
   signOutAgain: "Sign out again",
   signedInAs: "Signed in as",
   ended: "You are not signed in",
+  signInLost: "The answer to the sign-in was lost. It cannot be repeated.",
 
   token: "Access token",
   tokenHint:

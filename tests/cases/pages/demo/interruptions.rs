@@ -1,11 +1,11 @@
 //! Sessions of the demo app that are interrupted: by a rotation of the signing keys, a sleep of the computer, a
 //! lost network, and an end elsewhere.
 
-use super::Demo;
+use super::{Demo, NO_SESSION};
 use crate::oauth::signing_keys::{STAGING_TIME, rotate};
 use serde_json::json;
 use std::time::Duration;
-use tests::{PASSWORD, Shape, SharedWorld, World, eventually, on_shapes};
+use tests::{PASSWORD, SUBMIT, Shape, SharedWorld, World, eventually, on_shapes};
 
 /// Longer than an access token lives. Twice this time is shorter than a session lives.
 const SLEEP: Duration = Duration::from_secs(20 * 60);
@@ -46,6 +46,17 @@ const MOVE_CLOCK: &str = "
     const [length] = args, now = Date.now;
     Date.now = () => now() + length;
 ";
+/// Loses the calls of the token endpoint at this path, as without a network, while `isLost` is set.
+const LOSE_TOKENS: &str = "
+    const send = window.fetch;
+    window.isLost = location.pathname === '/demo/PATH';
+    window.fetch = request => {
+        const isLost = window.isLost && request.url.endsWith('/token');
+        return isLost ? Promise.reject(new TypeError('lost')) : send(request);
+    };
+";
+/// Gives the network back, and tells the page so.
+const COME_ONLINE: &str = "window.isLost = false; dispatchEvent(new Event('online'))";
 /// Shows the page again.
 const WAKE: &str = "document.dispatchEvent(new Event('visibilitychange'))";
 
@@ -131,5 +142,43 @@ async fn the_page_says_why_its_session_ended_elsewhere(world: SharedWorld) {
     assert!(source.contains(": the user changed the password"), "{source}");
 }
 
+/// The page starts when the network is back, or when the user asks for it. A code is never sent twice.
+async fn a_lost_start_is_repeated_and_a_lost_sign_in_is_not(world: SharedWorld) {
+    let user = world.user().await;
+    let demo = Demo::start(&world, &user).await;
+    let chromium = &demo.chromium;
+    let lose_exchange = chromium
+        .add_script(&LOSE_TOKENS.replace("PATH", "callback"))
+        .await;
+    demo.open().await;
+    chromium.expect(NO_SESSION).await;
+    chromium.submit(&[], "#sign-in", "id=\"password\"").await;
+    let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
+    let lost = "The answer to the sign-in was lost. It cannot be repeated.";
+    chromium.submit(&fields, SUBMIT, lost).await;
+    let source = chromium.source().await;
+    assert!(
+        source.contains("Sign in again.") && !source.contains("start-again"),
+        "{source}"
+    );
+    chromium.remove_script(&lose_exchange).await;
+    chromium.submit(&[], "#sign-in", "\"jti\"").await;
+    demo.expect_user().await;
+    chromium.add_script(&LOSE_TOKENS.replace("/PATH", "")).await;
+    for comes_online in [true, false] {
+        demo.open().await;
+        chromium.expect("Try again: the session continues.").await;
+        match comes_online {
+            true => drop(chromium.run(COME_ONLINE, &[]).await),
+            false => {
+                chromium.run("window.isLost = false", &[]).await;
+                chromium.press("#start-again").await;
+            }
+        }
+        demo.expect_user().await;
+    }
+}
+
+on_shapes!(a_lost_start_is_repeated_and_a_lost_sign_in_is_not: sqlite Sqlite);
 on_shapes!(a_session_outlives_a_key_rotation_a_sleep_and_a_lost_network: ; long: sqlite Sqlite);
 on_shapes!(the_page_says_why_its_session_ended_elsewhere: ; long: sqlite Sqlite);
