@@ -17,9 +17,9 @@ export function apiOf(latchkey, base) {
   };
 }
 
-// Makes a function that posts JSON to this path with an idempotency key, and returns the answer. The key stays the same
-// until this body has succeeded, so that nothing happens twice if the user repeats what failed. Another body is another
-// operation, with a key of its own. `begin` gets the key before the call.
+// Makes a function that posts JSON to this path with an idempotency key, and returns the answer, with its entity tag as
+// `tag`. The key stays the same until this body has succeeded, so that nothing happens twice if the user repeats what
+// failed. Another body is another operation, with a key of its own. `begin` gets the key before the call.
 export function poster(api, path) {
   let key;
   let pending;
@@ -28,13 +28,14 @@ export function poster(api, path) {
     if (body !== pending) [key, pending] = [crypto.randomUUID(), body];
     begin(key);
     const response = await api(path, { method: "POST", json, headers: { "Idempotency-Key": key } });
-    const made = await response.json();
+    const made = { ...(await response.json()), tag: response.headers.get("ETag") };
     if (body === pending) pending = undefined;
     return made;
   };
 }
 
-// Makes a list that is read page by page with its cursor. `itemOf` makes the element of an item.
+// Makes a list that is read page by page with its cursor. `itemOf` makes the element of an item, and gets the function
+// that removes it.
 export function pagedList(api, path, itemOf, { id, empty }) {
   const list = el("ul", { class: "items", role: "list", id });
   const none = el("p", { class: "empty", hidden: true }, empty);
@@ -43,15 +44,22 @@ export function pagedList(api, path, itemOf, { id, empty }) {
     const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : "";
     const page = await (await api(path + query)).json();
     cursor = page.next;
-    list.append(...page.items.map(itemOf));
+    list.append(...page.items.map(elementOf));
     show();
   }, { id: `more-${id}` });
   const show = () => {
     none.hidden = list.childElementCount > 0;
     more.button.hidden = !cursor;
   };
+  const elementOf = (item) => {
+    const element = itemOf(item, () => {
+      element.remove();
+      show();
+    });
+    return element;
+  };
   const prepend = (item) => {
-    list.prepend(itemOf(item));
+    list.prepend(elementOf(item));
     show();
   };
   more.run();

@@ -5,7 +5,14 @@ import { words } from "./words.js";
 const MAX_CALLS = 50;
 // In characters.
 const MAX_BODY = 4000;
-const REQUEST_HEADERS = ["Authorization", "Content-Type", "If-Match", "Idempotency-Key", "x-csrf-token"];
+const REQUEST_HEADERS = [
+  "Authorization",
+  "Content-Type",
+  "If-Match",
+  "If-None-Match",
+  "Idempotency-Key",
+  "x-csrf-token",
+];
 const RESPONSE_HEADERS = [
   "X-Correlation-Id",
   "Content-Type",

@@ -1,11 +1,14 @@
 // The comments on a post.
 import { pagedList, poster } from "./api.js";
-import { el, field, form } from "./dom.js";
+import { action, el, field, form } from "./dom.js";
 import { words } from "./words.js";
 
-export function commentsView(api, postId) {
+// Makes the list for this user, who can delete the own comments.
+export function commentsView(api, userId, postId) {
   const path = `/posts/${postId}/comments`;
-  const list = pagedList(api, path, commentItem, { id: `comments-${postId}`, empty: words.noComments });
+  const itemOf = (comment, remove) =>
+    commentItem(comment, String(comment.author_id) === userId && deletion(api, path, comment, remove));
+  const list = pagedList(api, path, itemOf, { id: `comments-${postId}`, empty: words.noComments });
   const create = poster(api, path);
   const text = field(`comment-${postId}`, words.comment, el("textarea", { name: "body", rows: 2, required: true }));
   const fields = form([text], { [`create-comment-${postId}`]: words.createComment }, async ({ body }) => {
@@ -15,6 +18,16 @@ export function commentsView(api, postId) {
   return el("div", {}, fields, list.element);
 }
 
-function commentItem({ author_id: author, body }) {
-  return el("li", {}, el("p", {}, body, el("br"), el("span", { class: "hint" }, words.ofUser(author))));
+function commentItem({ author_id: author, body }, actions) {
+  return el("li", {}, el("p", {}, body, el("br"), el("span", { class: "hint" }, words.ofUser(author))), actions);
+}
+
+// The items of a list have no entity tag: the comment alone has it.
+function deletion(api, path, { id, tag }, remove) {
+  const own = `${path}/${id}`;
+  return action(words.delete, async () => {
+    tag ??= (await api(own)).headers.get("ETag");
+    await api(own, { method: "DELETE", headers: { "If-Match": tag } });
+    remove();
+  }, { id: `delete-comment-${id}`, class: "small danger" }).element;
 }

@@ -3,8 +3,8 @@ import { differences } from "./differences.js";
 import { el } from "./dom.js";
 import { words } from "./words.js";
 
-// Merges the other version into the form, whose fields began as `base`: a field that only the other version changed gets
-// its value, and for one that both changed the user chooses. Returns the notes about this at the fields.
+// Merges the other version into the form, whose fields began as `base`: a field that only the other version changed
+// gets its value, and for one that both changed the user chooses. Returns the notes about this at the fields.
 export function merge(elements, base, other) {
   return Object.keys(base).flatMap((name) => {
     const control = elements[name];

@@ -6,9 +6,9 @@ import { editor } from "./editor.js";
 import { postFields, postOf } from "./post.js";
 import { words } from "./words.js";
 
-// Makes the list for this user, who can change the own posts.
+// Makes the list for this user, who can change and delete the own posts.
 export function postsView(api, userId) {
-  const itemOf = (post) => postItem(api, userId, post);
+  const itemOf = (post, remove) => postItem(api, userId, post, remove);
   const list = pagedList(api, "/posts", itemOf, { id: "posts", empty: words.noPosts });
   const create = poster(api, "/posts");
   const fields = form(postFields("new-post"), { "create-post": words.createPost }, async (elements) => {
@@ -18,7 +18,7 @@ export function postsView(api, userId) {
   return el("div", {}, el("h2", {}, words.posts), fields, list.element);
 }
 
-function postItem(api, userId, post) {
+function postItem(api, userId, post, remove) {
   const title = el("strong");
   const hint = el("span", { class: "hint" });
   const body = el("p");
@@ -33,7 +33,7 @@ function postItem(api, userId, post) {
     { id: `post-${post.id}` },
     el("p", {}, title, el("br"), hint),
     body,
-    String(post.author_id) === userId && details(words.edit, () => editor(api, post.id, show)),
-    details(words.comments, () => commentsView(api, post.id)),
+    String(post.author_id) === userId && details(words.edit, () => editor(api, post.id, show, remove)),
+    details(words.comments, () => commentsView(api, userId, post.id)),
   );
 }

@@ -18,6 +18,7 @@ export const words = {
 
   more: "More",
   readAgain: "Load again",
+  delete: "Delete",
 
   posts: "Posts",
   noPosts: "There are no posts yet. Write the first one.",
@@ -29,9 +30,14 @@ export const words = {
   edit: "Edit",
   save: "Save",
   saved: (tag) => `Saved. The entity tag is now ${tag}.`,
+  unchanged: (tag) => `The post has not changed (304). Its entity tag is still ${tag}.`,
+  changed: "The post changed since you read it. What changed is marked at each field, and merged with your changes.",
   conflict:
     "The post changed since you read it (412). What changed is marked at each field, and merged with your changes. " +
     "Save again to keep what the form has now.",
+  deleteHint: "Deletes the post for good, if it has not changed since you read it.",
+  deleteConflict:
+    "The post changed since you read it (412), and was not deleted. What changed is marked at each field.",
   taken: "From the other version:",
   bothChanged: "Both versions changed this field. Keep one, or write another text:",
   mine: "Yours:",

@@ -1,6 +1,7 @@
 //! The demo app in Chromium: the way from sign-in to sign-out, several tabs, what interrupts a session, and a
 //! server of its own.
 
+mod changes;
 mod interruptions;
 mod own_site;
 mod served;
@@ -16,6 +17,8 @@ const LINKS_WITH_CODE: &str =
 const NO_SESSION: &str = "You are not signed in (invalid_grant): the browser sent no cookie";
 /// Returns the claims that the page shows.
 const CLAIMS: &str = "return JSON.parse(document.querySelector('#claims').textContent)";
+/// Returns the entries of the panel of calls, the newest first.
+const CALLS: &str = "return [...document.querySelectorAll('.call')].map(call => call.textContent)";
 /// The words of the page after a change of a post.
 const SAVED: &str = "Saved. The entity tag";
 /// Loses the next revocation, as a broken connection does.
@@ -121,34 +124,6 @@ impl<'w> Demo<'w> {
         assert_eq!((&saved["title"], &saved["body"]), (&json!(title), &json!(body)));
     }
 
-    /// Changes the post after somebody else did: first another field, and then the same one.
-    async fn merge_versions(&self, post: i64) {
-        self.edit(post).await;
-        self.change_elsewhere(post, &json!({ "title": "Theirs" })).await;
-        self.save(post, "body", "Second", &marked("Mine", "Theirs")).await;
-        self.expect_field(post, "title", "Theirs").await;
-        self.expect_post(post, "Theirs", "First").await;
-        self.save_as_it_is(post, SAVED).await;
-        self.expect_post(post, "Theirs", "Second").await;
-        self.change_elsewhere(post, &json!({ "title": "Hers" })).await;
-        self.save(post, "title", "Mine again", &marked("Theirs", "Hers"))
-            .await;
-        let source = self.chromium.source().await;
-        assert!(source.contains(&marked("Theirs", "Mine again")), "{source}");
-        self.expect_field(post, "title", "Mine again").await;
-        self.chromium.press(&format!("#edit-{post}-title-theirs")).await;
-        self.expect_field(post, "title", "Hers").await;
-        self.chromium.press(&format!("#edit-{post}-title-mine")).await;
-        self.save_as_it_is(post, SAVED).await;
-        self.expect_post(post, "Mine again", "Second").await;
-    }
-
-    /// Somebody else changes the post.
-    async fn change_elsewhere(&self, post: i64, members: &Value) {
-        let change = self.user.patch(&format!("/posts/{post}"));
-        change.header("if-match", "*").json(members).await.expect(200);
-    }
-
     async fn comment_on(&self, post: i64) {
         let comments = format!("#post-{post} > details:nth-of-type(2) > summary");
         let create = format!("#create-comment-{post}");
@@ -156,6 +131,14 @@ impl<'w> Demo<'w> {
         let field = format!("#comment-{post}");
         let fields = [(field.as_str(), "Nice")];
         self.chromium.submit(&fields, &create, "<p>Nice<br>").await;
+    }
+
+    /// The newest entry of the panel that begins with this method, path and status.
+    async fn call(&self, beginning: &str) -> String {
+        let calls = self.chromium.run(CALLS, &[]).await;
+        let mut texts = calls.as_array().unwrap().iter().filter_map(Value::as_str);
+        let call = texts.find(|text| text.starts_with(beginning));
+        call.unwrap_or_else(|| panic!("{beginning}: {calls}")).to_owned()
     }
 
     /// Makes a payment whose answer is lost, captures it and refunds it.
@@ -242,11 +225,15 @@ async fn the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out(world: Shared
     demo.sign_in().await;
     let post = demo.write_post().await;
     demo.merge_versions(post).await;
+    demo.load_again(post).await;
+    demo.comment_elsewhere(post).await;
     demo.comment_on(post).await;
+    demo.delete_comments(post).await;
+    demo.delete_post(post).await;
     demo.pay().await;
     demo.renew().await;
     let path = format!("/posts/{post}");
-    demo.expect_refused(&[("/token", 400), (&path, 412), (&path, 412)])
+    demo.expect_refused(&[("/token", 400), (&path, 412), (&path, 412), (&path, 412)])
         .await;
     demo.chromium.expect_no_trace(None, 200).await;
     // The cookie continues the session.

@@ -77,11 +77,14 @@ async fn the_demo_app_runs_on_an_origin_of_its_own(world: World) {
     demo.sign_in().await;
     let post = demo.write_post().await;
     demo.merge_versions(post).await;
+    demo.load_again(post).await;
     demo.comment_on(post).await;
+    demo.delete_comments(post).await;
+    demo.delete_post(post).await;
     demo.pay().await;
     demo.renew().await;
     let path = format!("/posts/{post}");
-    demo.expect_refused(&[("/token", 400), (&path, 412), (&path, 412)])
+    demo.expect_refused(&[("/token", 400), (&path, 412), (&path, 412), (&path, 412)])
         .await;
     // The cookie continues the session.
     demo.open().await;
