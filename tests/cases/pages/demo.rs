@@ -3,7 +3,9 @@
 
 mod changes;
 mod interruptions;
+mod lists;
 mod own_site;
+mod panel;
 mod served;
 mod tabs;
 
@@ -17,8 +19,15 @@ const LINKS_WITH_CODE: &str =
 const NO_SESSION: &str = "You are not signed in (invalid_grant): the browser sent no cookie";
 /// Returns the claims that the page shows.
 const CLAIMS: &str = "return JSON.parse(document.querySelector('#claims').textContent)";
-/// Returns the entries of the panel of calls, the newest first.
-const CALLS: &str = "return [...document.querySelectorAll('.call')].map(call => call.textContent)";
+/// Returns how full the bar of the token's life is.
+const LIFE: &str = "const { value, max } = document.querySelector('#token-life'); return value / max";
+/// Half of the time that an access token lives, in milliseconds.
+const HALF_A_LIFE: u32 = 300_000;
+/// Sets the clock of the page forward. Its timers stand still meanwhile, as in a computer that sleeps.
+const MOVE_CLOCK: &str = "
+    const [length] = args, now = Date.now;
+    Date.now = () => now() + length;
+";
 /// The words of the page after a change of a post.
 const SAVED: &str = "Saved. The entity tag";
 /// Loses the next revocation, as a broken connection does.
@@ -133,42 +142,6 @@ impl<'w> Demo<'w> {
         self.chromium.submit(&fields, &create, "<p>Nice<br>").await;
     }
 
-    /// The newest entry of the panel that begins with this method, path and status.
-    async fn call(&self, beginning: &str) -> String {
-        let calls = self.chromium.run(CALLS, &[]).await;
-        let mut texts = calls.as_array().unwrap().iter().filter_map(Value::as_str);
-        let call = texts.find(|text| text.starts_with(beginning));
-        call.unwrap_or_else(|| panic!("{beginning}: {calls}")).to_owned()
-    }
-
-    /// Makes a payment whose answer is lost, captures it and refunds it.
-    async fn pay(&self) {
-        let chromium = &self.chromium;
-        chromium.submit(&[], "#lose-answer", "id=\"same-payment\"").await;
-        let payments = items(&self.user.get("/payments").await.expect(200));
-        assert_eq!(payments.len(), 1, "{payments:?}");
-        let id = payments[0]["id"].as_str().unwrap();
-        chromium.expect(&format!("id=\"capture-{id}\"")).await;
-        let source = chromium.source().await;
-        for shown in [
-            "201, lost on purpose",
-            "Idempotent-Replayed: true",
-            "Authorization: Bearer …",
-        ] {
-            assert!(source.contains(shown), "{shown}: {source}");
-        }
-        for secret in ["Bearer eyJ", "\"access_token\": \"eyJ"] {
-            assert!(!source.contains(secret), "{secret}: {source}");
-        }
-        let [capture, refund] = ["capture", "refund"].map(|step| format!("#{step}-{id}"));
-        chromium
-            .submit(&[], &capture, "captured €12.50, refunded €0.00")
-            .await;
-        chromium
-            .submit(&[], &refund, "captured €12.50, refunded €12.50")
-            .await;
-    }
-
     /// The access token that the page has: its `jti`.
     async fn token(&self) -> Value {
         self.chromium.run(CLAIMS, &[]).await["jti"].clone()
@@ -187,6 +160,25 @@ impl<'w> Demo<'w> {
         let former = self.token().await;
         self.chromium.press("#renew").await;
         self.expect_renewed(&former).await;
+    }
+
+    /// Renews the access token later. The bar of its life falls until then.
+    async fn renew_later(&self) {
+        self.chromium.run(MOVE_CLOCK, &[json!(HALF_A_LIFE)]).await;
+        eventually("the bar of the token did not fall", async || {
+            self.life().await < 0.6
+        })
+        .await;
+        self.renew().await;
+        eventually("the bar of the new token is not full", async || {
+            self.life().await > 0.9
+        })
+        .await;
+    }
+
+    /// The remaining life of the access token as the bar shows it, as a part of the whole one.
+    async fn life(&self) -> f64 {
+        self.chromium.run(LIFE, &[]).await.as_f64().unwrap()
     }
 
     /// Signs out, which succeeds when the user repeats it.
@@ -231,7 +223,8 @@ async fn the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out(world: Shared
     demo.delete_comments(post).await;
     demo.delete_post(post).await;
     demo.pay().await;
-    demo.renew().await;
+    demo.expect_panel_beside_the_page().await;
+    demo.renew_later().await;
     let path = format!("/posts/{post}");
     demo.expect_refused(&[("/token", 400), (&path, 412), (&path, 412), (&path, 412)])
         .await;

@@ -1,7 +1,7 @@
 //! Sessions of the demo app that are interrupted: by a rotation of the signing keys, a sleep of the computer, a
 //! lost network, and an end elsewhere.
 
-use super::{Demo, NO_SESSION};
+use super::{Demo, MOVE_CLOCK, NO_SESSION};
 use crate::oauth::signing_keys::{STAGING_TIME, rotate};
 use serde_json::json;
 use std::time::Duration;
@@ -40,11 +40,6 @@ const KEEP_KID: &str = "
         }
         return response;
     };
-";
-/// Sets the clock of the page forward. Its timers stand still meanwhile, as in a computer that sleeps.
-const MOVE_CLOCK: &str = "
-    const [length] = args, now = Date.now;
-    Date.now = () => now() + length;
 ";
 /// Loses the calls of the token endpoint at this path, as without a network, while `isLost` is set.
 const LOSE_TOKENS: &str = "
