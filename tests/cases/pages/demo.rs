@@ -8,6 +8,7 @@ mod own_site;
 mod panel;
 mod served;
 mod tabs;
+mod watch;
 
 use serde_json::{Value, json};
 use tests::{Chromium, PASSWORD, SUBMIT, SharedWorld, User, World, eventually, items, on_one_process};
@@ -56,14 +57,16 @@ struct Demo<'w> {
 }
 
 impl<'w> Demo<'w> {
-    /// Starts a browser.
+    /// Starts a browser, and watches what its pages store.
     async fn start(world: &'w World, user: &'w User) -> Self {
-        Self {
+        let demo = Self {
             world,
             user,
             chromium: Chromium::in_language("en").await,
             address: format!("{}/demo", world.base()),
-        }
+        };
+        demo.watch().await;
+        demo
     }
 
     async fn open(&self) {
@@ -238,6 +241,8 @@ async fn the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out(world: Shared
     demo.chromium.expect(NO_SESSION).await;
     demo.expect_refused(&[("/token", 400)]).await;
     demo.chromium.expect_no_trace(None, 200).await;
+    demo.expect_no_token_in_history().await;
+    demo.expect_watch().await;
 }
 
 on_one_process!(the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out);

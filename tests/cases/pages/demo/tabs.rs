@@ -1,6 +1,6 @@
 //! Two tabs of the demo app in one browser.
 
-use super::{Demo, SAVED, marked};
+use super::{Demo, NO_SESSION, SAVED, marked};
 use tests::{World, on_shapes};
 
 async fn two_tabs_merge_their_changes_and_sign_out_together(world: World) {
@@ -11,7 +11,7 @@ async fn two_tabs_merge_their_changes_and_sign_out_together(world: World) {
     let post = demo.write_post().await;
     demo.edit(post).await;
     let first = chromium.window().await;
-    let second = chromium.open_tab().await;
+    let second = demo.open_tab().await;
     demo.open().await;
     demo.expect_user().await;
     demo.edit(post).await;
@@ -44,6 +44,14 @@ async fn two_tabs_merge_their_changes_and_sign_out_together(world: World) {
     chromium.expect(elsewhere).await;
     demo.expect_only_refused(&refused).await;
     chromium.expect_no_trace(None, 200).await;
+    demo.open().await;
+    chromium.expect(NO_SESSION).await;
+    demo.expect_only_refused(&refused).await;
+    for tab in [&first, &second] {
+        chromium.turn_to(tab).await;
+        demo.expect_no_token_in_history().await;
+        demo.expect_watch().await;
+    }
 }
 
 on_shapes!(two_tabs_merge_their_changes_and_sign_out_together: ; long: sqlite Sqlite);
