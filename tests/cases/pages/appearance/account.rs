@@ -1,6 +1,7 @@
 //! The account of a user, and the decisions about apps and devices.
 
 use super::{CHANGED, DONE, FAILED, SIGNED_IN, SUBMIT, Walk};
+use serde_json::json;
 use storage::execute;
 use tests::{App, Authenticator, PASSWORD, User};
 
@@ -14,7 +15,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("account-new", "/account").await;
     connected_app.tokens(&user, "posts:read").await;
     walk.visit("account", "/account").await;
-    demo_app(walk).await;
+    demo_app(walk, &user).await;
     account(walk, &user).await;
     passkeys(walk, &user).await;
     two_step(walk, &user).await;
@@ -23,15 +24,30 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("sign-in-after-end", "/signin").await;
 }
 
-/// The demo app with a user.
-async fn demo_app(walk: &Walk<'_>) {
+/// The demo app with a user, who changes a post after somebody else did.
+async fn demo_app(walk: &Walk<'_>, user: &User) {
+    let post = user.publish("A post").await;
     walk.open("/demo").await;
     walk.chromium.expect("id=\"sign-in\"").await;
     // The console reports that there were no tokens before.
     walk.chromium.console().await;
     walk.chromium.press("#sign-in").await;
     walk.chromium.expect("\"jti\"").await;
+    let item = format!("#post-{}", post.id);
+    walk.chromium.expect(&format!("id=\"{}\"", &item[1..])).await;
     walk.check("demo-app-signed-in").await;
+    let save = format!("#edit-{}-save", post.id);
+    let edit = format!("{item} > details:nth-of-type(1) > summary");
+    walk.submit(&[], &edit, &format!("id=\"{}\"", &save[1..])).await;
+    let theirs = json!({ "title": "Another title", "body": "Hello again." });
+    let change = user.patch(&post.path).header("if-match", &post.etag);
+    change.json(&theirs).await.expect(200);
+    let title = format!("#edit-{}-title", post.id);
+    let choice = "Keep one, or write another text:";
+    walk.submit(&[(&title, "A title")], &save, choice).await;
+    // The console reports the 412.
+    walk.chromium.console().await;
+    walk.check("demo-app-merge").await;
 }
 
 /// The account of a user who is signed in elsewhere too, and who ends the other sessions and deletes the

@@ -24,12 +24,14 @@ const KEEP_KID: &str = "
 ";
 /// Loses the calls of the token endpoint at this path, as without a network, while `isLost` is set.
 const LOSE_TOKENS: &str = "
-    const send = window.fetch;
-    window.isLost = location.pathname === '/demo/PATH';
-    window.fetch = request => {
-        const isLost = window.isLost && request.url.endsWith('/token');
-        return isLost ? Promise.reject(new TypeError('lost')) : send(request);
-    };
+    {
+        const send = window.fetch;
+        window.isLost = location.pathname === '/demo/PATH';
+        window.fetch = request => {
+            const isLost = window.isLost && request.url.endsWith('/token');
+            return isLost ? Promise.reject(new TypeError('lost')) : send(request);
+        };
+    }
 ";
 /// Gives the network back, and tells the page so.
 const COME_ONLINE: &str = "window.isLost = false; dispatchEvent(new Event('online'))";

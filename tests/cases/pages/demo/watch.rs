@@ -5,30 +5,32 @@ use super::Demo;
 /// Reports in the console each token that a page writes into the address, the history or the web storage. What
 /// it writes without a function is seen soon after.
 const WATCH: &str = r"
-    const check = (place, text) => {
-        if (/eyJ[\w-]+\.eyJ[\w-]+/.test(text)) console.error(`${place} has a token`);
-    };
-    const look = () => {
-        check('the address', location.href);
-        check('the history', JSON.stringify(history.state));
-        check('the storage', JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
-    };
-    const { setItem } = Storage.prototype;
-    Storage.prototype.setItem = function (name, value) {
-        check('the storage', `${name} ${value}`);
-        return setItem.call(this, name, value);
-    };
-    for (const method of ['pushState', 'replaceState']) {
-        const change = history[method].bind(history);
-        history[method] = (state, title, url) => {
-            check('the history', `${JSON.stringify(state)} ${url}`);
-            return change(state, title, url);
+    {
+        const check = (place, text) => {
+            if (/eyJ[\w-]+\.eyJ[\w-]+/.test(text)) console.error(`${place} has a token`);
         };
-    }
-    if (location.protocol.startsWith('http')) {
-        look();
-        setInterval(look, 100);
-        for (const event of ['hashchange', 'pagehide']) addEventListener(event, look);
+        const look = () => {
+            check('the address', location.href);
+            check('the history', JSON.stringify(history.state));
+            check('the storage', JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+        };
+        const { setItem } = Storage.prototype;
+        Storage.prototype.setItem = function (name, value) {
+            check('the storage', `${name} ${value}`);
+            return setItem.call(this, name, value);
+        };
+        for (const method of ['pushState', 'replaceState']) {
+            const change = history[method].bind(history);
+            history[method] = (state, title, url) => {
+                check('the history', `${JSON.stringify(state)} ${url}`);
+                return change(state, title, url);
+            };
+        }
+        if (location.protocol.startsWith('http')) {
+            look();
+            setInterval(look, 100);
+            for (const event of ['hashchange', 'pagehide']) addEventListener(event, look);
+        }
     }
 ";
 /// Writes a token into each place, with and without a function, and removes it when the watch has seen it.
