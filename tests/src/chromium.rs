@@ -53,6 +53,11 @@ impl Chromium {
         Self::start(json!({ "intl.accept_languages": tag }), &[]).await
     }
 
+    /// Starts a browser that trusts every certificate.
+    pub async fn trusting_certificates() -> Self {
+        Self::start(json!({}), &["--ignore-certificate-errors"]).await
+    }
+
     /// Starts a browser that sends all its requests to this proxy, those to `localhost` too.
     pub async fn behind(proxy: &LossyProxy) -> Self {
         let server = format!("--proxy-server=http://127.0.0.1:{}", proxy.port);

@@ -109,7 +109,7 @@ pub use storage::db::Db;
 pub use stub_server::{ReceivedRequest, StubServer, response};
 pub use suite::{Test, Tier, main, rounds};
 pub use tokens::{Grant, Tokens, basic, claims, parameter};
-pub use world::{SharedWorld, World, WorldBuilder, compose_file};
+pub use world::{DemoSite, SharedWorld, World, WorldBuilder, compose_file};
 
 /// Encodes bytes as base64url without padding (RFC 4648 §5).
 pub fn base64url(bytes: impl AsRef<[u8]>) -> String {

@@ -71,17 +71,21 @@ impl Drop for Nginx {
     }
 }
 
-/// Returns `deploy/nginx.conf` for replicas at these ports of 127.0.0.1. A single process serves, because a
-/// worker would outlive the test.
+/// Returns `deploy/nginx.conf` for replicas at these ports of 127.0.0.1.
 pub(crate) fn configuration(issuers: &[u16], apis: &[u16]) -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/nginx.conf");
-    let mut config = format!("master_process off;\n{}", fs::read_to_string(file).unwrap());
+    let mut config = in_one_process("nginx.conf");
     for (service, ports) in [("auth-server", issuers), ("api-server", apis)] {
         let servers = ports.iter().map(|port| format!("server 127.0.0.1:{port};"));
         let named = format!("server {service}:8080 resolve;");
         config = config.replace(&named, &servers.collect::<String>());
     }
     config
+}
+
+/// Returns a file of `deploy`. A single process serves, because a worker would outlive the test.
+pub(crate) fn in_one_process(file: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(file);
+    format!("master_process off;\n{}", fs::read_to_string(file).unwrap())
 }
 
 /// Its path. Debian installs it where only root looks for programs.

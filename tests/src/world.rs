@@ -7,7 +7,7 @@ mod prepared_database;
 mod shared;
 
 pub use builder::WorldBuilder;
-pub use composed::compose_file;
+pub use composed::{DemoSite, compose_file};
 pub(crate) use deployment::Deployment;
 pub use shared::SharedWorld;
 pub(crate) use shared::end_shared_deployments;

@@ -1,6 +1,8 @@
 //! `deploy/compose.yaml`: its form, what its containers may do, and the deployment that it describes, which
 //! [`World::start_composed`] starts without a container engine.
 
+mod demo_site;
+
 use super::{documented_memory, drain_seconds, first_token, read, text, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -17,6 +19,9 @@ const PROGRAMS: [(&str, &str); 3] = [
     ("api-server", "api-server"),
     ("migrate", "auth-server"),
 ];
+
+/// Runs a command of a container on this machine.
+const DOCKER: &str = "docker() { shift 3; \"$(basename \"$1\")\" \"${@:2}\"; }";
 
 /// The first part of a text between two others.
 fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
@@ -66,7 +71,8 @@ fn containers_have_few_rights() {
             image.contains("_DIGEST:?") || service["build"].is_object(),
             "{name}: {image}"
         );
-        assert_eq!(service["ports"].is_null(), name != "nginx", "{name}");
+        let is_reachable = ["nginx", "demo"].contains(&name.as_str());
+        assert_eq!(service["ports"].is_array(), is_reachable, "{name}");
         let (restart, has_check) = match name.as_str() {
             "migrate" => ("no", false),
             _ => ("unless-stopped", true),
@@ -76,6 +82,7 @@ fn containers_have_few_rights() {
     }
     assert_eq!(file["networks"]["data"]["internal"], true);
     assert!(file["services"]["nginx"]["networks"]["data"].is_null());
+    assert_eq!(file["services"]["demo"]["networks"], json!(["demo"]));
 }
 
 /// The files that the documentation creates in a clone reach no commit and no image.
@@ -176,7 +183,7 @@ fn nginx_holds_little_for_its_clients() {
 async fn an_app_is_served_through_nginx(shape: Shape) {
     let began = first_token::begin();
     let secrets = first_token::documented("Compose", "> secrets/master-key");
-    let (mut world, nginx) = World::start_composed(shape, &secrets).await;
+    let (mut world, nginx, _) = World::start_composed(shape, &secrets).await;
     expect_first_token(&world, began);
     let anyone = world.anyone();
     let user = world.sign_up_and_log_in().await;
@@ -209,8 +216,7 @@ async fn an_app_is_served_through_nginx(shape: Shape) {
 fn expect_first_token(world: &World, began: Instant) {
     let commands = first_token::documented_end("Compose").replace("https://localhost", world.base());
     first_token::expect("Compose", began, &commands, |script| {
-        let stand_in = "docker() { shift 3; \"$(basename \"$1\")\" \"${@:2}\"; }";
-        world.prepare_bash(&format!("{stand_in}\n{script}"))
+        world.prepare_bash(&format!("{DOCKER}\n{script}"))
     });
 }
 

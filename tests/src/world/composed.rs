@@ -1,6 +1,8 @@
 //! The services of `deploy/compose.yaml` without a container engine: the same programs with the commands, the
 //! environment and the secrets of the file.
 
+mod demo_site;
+
 use super::World;
 use super::deployment::{Deployment, Process, start_all};
 use crate::http::{Canaries, Origin};
@@ -22,6 +24,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tempfile::TempDir;
 
+pub use demo_site::DemoSite;
+
 /// The address of the test's client, which differs from that of nginx.
 const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 77, 0, 1);
 
@@ -31,6 +35,8 @@ struct Composition {
     dir: TempDir,
     /// The port of nginx.
     port: u16,
+    /// The port of the demo app.
+    site_port: u16,
     /// Texts of the files, and what replaces them on this machine, in this order. Only these differ, and the
     /// address and the time limits of the programs.
     places: Vec<(String, String)>,
@@ -52,8 +58,8 @@ fn deploy(name: &str) -> PathBuf {
 
 impl World {
     /// Starts what `deploy/compose.yaml` describes, in the order of its dependencies. The script creates the
-    /// directory `secrets`.
-    pub async fn start_composed(shape: Shape, script: &str) -> (Self, Nginx) {
+    /// directory `secrets`, and `site` if the demo app is to start too.
+    pub async fn start_composed(shape: Shape, script: &str) -> (Self, Nginx, Option<DemoSite>) {
         let mut composition = Composition::prepare(script);
         let database = composition.create_database();
         let redis = composition.start_redis();
@@ -64,6 +70,7 @@ impl World {
         let apis = composition.replicas("api-server", Program::ApiServer).await;
         let (issuer_ports, api_ports) = (ports(&issuers), ports(&apis));
         let nginx = composition.start_nginx(&issuer_ports, &api_ports);
+        let site = composition.start_site();
         let certificate = fs::read(composition.dir.path().join("secrets/tls-certificate")).unwrap();
         let settings = composition.environment("auth-server");
         let mut deployment = Deployment {
@@ -90,7 +97,7 @@ impl World {
         world.anyone = world
             .anyone
             .trusting(Certificate::from_pem(&certificate).unwrap());
-        (world, nginx)
+        (world, nginx, site)
     }
 
     /// Kills the process at this port with SIGKILL.
@@ -115,7 +122,7 @@ impl Composition {
             .output()
             .unwrap();
         assert!(created.status.success(), "{created:?}");
-        let port = free_port();
+        let [port, site_port] = [free_port(), free_port()];
         let path = |name: &str| dir.path().join(name).display().to_string();
         fs::create_dir(path("nginx")).unwrap();
         let places = [
@@ -124,6 +131,10 @@ impl Composition {
             ("${BASE_URL:?the https URL of this installation}", base(port)),
             ("listen 8443 ssl", format!("listen 127.0.0.1:{port} ssl")),
             ("/etc/nginx/latchkey.conf", path("nginx.conf")),
+            ("listen 8444 ssl", format!("listen 127.0.0.1:{site_port} ssl")),
+            ("https://$host", base(port)),
+            ("/etc/nginx/demo.conf", path("demo.conf")),
+            ("/srv/demo", path("site")),
             ("172.30.8.2", "127.0.0.1".to_owned()),
             ("/var/lib/latchkey", path("data")),
         ];
@@ -131,6 +142,7 @@ impl Composition {
             file: compose_file(),
             dir,
             port,
+            site_port,
             places: places.map(|(text, place)| (text.to_owned(), place)).into(),
         }
     }

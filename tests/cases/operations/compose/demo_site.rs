@@ -1,0 +1,88 @@
+//! The demo app on an origin of its own beside the deployment of `deploy/compose.yaml`, with the commands of
+//! `docs/apps/demo.md`.
+
+use super::{DOCKER, first_token};
+use crate::operations::{read, root, run};
+use tests::{Caller, Chromium, Shape, World, eventually, on_shapes, without_deployment};
+
+/// The documented commands: those that copy the files, and those that start the service and register the app.
+fn documented() -> [String; 2] {
+    let page = read("docs/apps/demo.md");
+    let (_, section) = page.split_once("\n### With Compose\n").unwrap();
+    let mut blocks = section.split("```console\n").skip(1);
+    [(); 2].map(|()| blocks.next().unwrap().split("```").next().unwrap().to_owned())
+}
+
+/// The commands in another directory than `deploy`.
+fn from_elsewhere(copy: &str) -> String {
+    let root = root().display().to_string();
+    let copy = copy.replace(" ../", &format!(" {root}/"));
+    ["demo/", "latchkey-auth/"]
+        .into_iter()
+        .fold(copy, |copy, directory| {
+            copy.replace(&format!(" {directory}"), &format!(" {root}/deploy/{directory}"))
+        })
+}
+
+async fn the_demo_app_has_an_origin_beside_the_deployment(shape: Shape) {
+    let [copy, register] = documented();
+    let secrets = first_token::documented("Compose", "> secrets/master-key");
+    let (world, _nginx, site) =
+        World::start_composed(shape, &format!("{secrets}{}", from_elsewhere(&copy))).await;
+    let site = site.unwrap();
+    // The first command starts the service.
+    let (_, register) = register.split_once('\n').unwrap();
+    let register = register.replace("https://localhost:8444", &site.origin);
+    run(&mut world.prepare_bash(&format!("{DOCKER}\n{register}")));
+    expect_origin(&world.anyone(), &site.origin).await;
+    let user = world.sign_up_and_log_in().await;
+    let chromium = Chromium::trusting_certificates().await;
+    chromium.open(&site.origin).await;
+    chromium.expect("id=\"sign-in\"").await;
+    chromium.press("#sign-in").await;
+    chromium.sign_in_and_allow(&user).await;
+    let shown = format!("<bdi id=\"user\">{}</bdi>", user.email);
+    let address = chromium.expect(&shown).await;
+    assert_eq!(address, format!("{}/", site.origin));
+    let fields = [("#new-post-title", "From its own origin")];
+    let written = "<strong>From its own origin</strong>";
+    chromium.submit(&fields, "#create-post", written).await;
+    // The cookie continues the session.
+    chromium.open(&site.origin).await;
+    chromium.expect(&shown).await;
+    let console = chromium.console().await;
+    let is_expected = |message: &String| message.contains("/token ") && message.contains("a status of 400 (");
+    assert!(console.iter().all(is_expected), "{console:?}");
+}
+
+/// Expects that pages of the origin may read responses of every replica, or soon may.
+async fn expect_origin(anyone: &Caller, origin: &str) {
+    for path in ["/token", "/posts"] {
+        eventually("the origin is not allowed", async || {
+            let preflight = anyone.call("OPTIONS", path).header("origin", origin);
+            let preflight = preflight.header("access-control-request-method", "POST");
+            preflight.await.has("access-control-allow-origin")
+        })
+        .await;
+    }
+}
+
+/// The content security policy is that of the page for servers of files.
+fn the_policy_is_the_documented_one() {
+    let page = read("docs/apps/demo.md");
+    let (_, policy) = page.split_once("add_header Content-Security-Policy \"").unwrap();
+    let policy = policy.split_once('"').unwrap().0;
+    let policy = policy.replace(
+        "https://login.example.com https://api.example.com",
+        "https://$host",
+    );
+    let config = read("deploy/nginx-demo.conf");
+    assert!(
+        config.contains(&format!("Content-Security-Policy \"{policy}\";")),
+        "{config}"
+    );
+}
+
+on_shapes!(the_demo_app_has_an_origin_beside_the_deployment: ; long: split Split);
+
+without_deployment!(the_policy_is_the_documented_one);
