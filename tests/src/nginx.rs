@@ -37,12 +37,18 @@ impl Nginx {
         nginx
     }
 
-    /// Starts it in front of these replicas, without TLS. Its files are in `dir`. Returns its port.
-    pub(crate) fn in_front_of(dir: &Path, issuers: &[u16], apis: &[u16]) -> (Self, u16) {
+    /// Starts it in front of these replicas, without TLS, with the configuration that `change` makes of that of
+    /// installations. Its files are in `dir`. Returns its port.
+    pub(crate) fn in_front_of(
+        dir: &Path,
+        issuers: &[u16],
+        apis: &[u16],
+        change: impl FnOnce(String) -> String,
+    ) -> (Self, u16) {
         let port = free_port();
-        let dir = dir.join("nginx");
+        let dir = dir.join(format!("nginx-{port}"));
         fs::create_dir(&dir).unwrap();
-        let config = configuration(issuers, apis)
+        let config = change(configuration(issuers, apis))
             .replace("/tmp/", &format!("{}/", dir.display()))
             .replace("listen 8443 ssl", &format!("listen 127.0.0.1:{port}"));
         let without_tls = config

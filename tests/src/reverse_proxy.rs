@@ -67,7 +67,7 @@ impl ReverseProxy {
     pub(crate) async fn start(dir: &Path, issuers: &[u16], apis: &[u16]) -> (Self, u16) {
         match std::env::var_os(NGINX) {
             Some(_) => {
-                let (nginx, port) = Nginx::in_front_of(dir, issuers, apis);
+                let (nginx, port) = Nginx::in_front_of(dir, issuers, apis, |config| config);
                 (Self::Nginx(nginx), port)
             }
             None => {

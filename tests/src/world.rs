@@ -14,6 +14,7 @@ pub(crate) use shared::end_shared_deployments;
 
 use crate::clock::environment_with_offset;
 use crate::http::{Caller, Origin};
+use crate::nginx::Nginx;
 use crate::outbox::Mail;
 use crate::polling::{record_revocation, until_revoked};
 use crate::postgres::{PostgresProxy, PostgresServer};
@@ -388,6 +389,14 @@ impl World {
     /// Runs the API program with these arguments and no other settings.
     pub fn run_api_without_settings(&self, args: &[&str]) -> Output {
         ProgramConfig::bare(Program::ApiServer, self.deployment.dir.path()).run(args, "")
+    }
+
+    /// Starts a further nginx in front of the processes, with the configuration that `change` makes of that of
+    /// installations. Returns it and its URL.
+    pub fn start_nginx(&self, change: impl FnOnce(String) -> String) -> (Nginx, String) {
+        let (issuers, apis) = (self.issuer_ports(), self.api_ports());
+        let (nginx, port) = Nginx::in_front_of(self.deployment.dir.path(), &issuers, &apis, change);
+        (nginx, format!("http://localhost:{port}"))
     }
 
     /// Starts a command with the settings of this world and does not wait for it.

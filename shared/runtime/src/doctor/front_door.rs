@@ -1,6 +1,7 @@
 //! The checks of an installation as its clients reach it: with HTTP, through the proxy in front.
 
 mod address;
+mod entity_tags;
 mod limits;
 mod policies;
 
@@ -10,8 +11,8 @@ use http_client::{error_chain, read_body};
 use hyper_util::client::legacy::connect::HttpInfo;
 use policies::{is_strict, remembers_https};
 use reqwest::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName,
-    IF_NONE_MATCH, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, REFERRER_POLICY,
+    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::Value;
@@ -89,15 +90,10 @@ impl<'a> FrontDoor<'a> {
 
     async fn examine_services(&mut self, issuer: &Reply, api: &Reply, arguments: &Arguments) {
         let has = |reply: &Reply| reply.status == StatusCode::OK;
-        let (services, metadata, page, cached) = match (has(issuer), has(api)) {
-            (true, true) => (
-                "the issuer and the API",
-                ISSUER_METADATA,
-                "/signin",
-                "/.well-known/jwks.json",
-            ),
-            (true, false) => ("the issuer", ISSUER_METADATA, "/signin", "/.well-known/jwks.json"),
-            (false, true) => ("the API", API_METADATA, "/docs", "/openapi.json"),
+        let (services, metadata, page) = match (has(issuer), has(api)) {
+            (true, true) => ("the issuer and the API", ISSUER_METADATA, "/signin"),
+            (true, false) => ("the issuer", ISSUER_METADATA, "/signin"),
+            (false, true) => ("the API", API_METADATA, "/docs"),
             (false, false) => {
                 let (issuer, api) = (issuer.status.as_u16(), api.status.as_u16());
                 let detail = format!("{ISSUER_METADATA} answers {issuer}, and {API_METADATA} {api}");
@@ -114,7 +110,11 @@ impl<'a> FrontDoor<'a> {
         }
         self.examine_https(if has(issuer) { issuer } else { api });
         self.examine_page(page).await;
-        self.examine_entity_tags(cached).await;
+        let tagged = [
+            has(issuer).then_some("/.well-known/jwks.json"),
+            has(api).then_some("/openapi.json"),
+        ];
+        self.examine_entity_tags(tagged.into_iter().flatten()).await;
         self.examine_long_request(metadata).await;
         self.examine_long_redirect(arguments).await;
         if has(issuer) {
@@ -182,42 +182,6 @@ impl<'a> FrontDoor<'a> {
                 format!("{path} lacks, repeats or changes {}", wrong.join(", ")),
                 "remove these headers from the configuration of the proxy: the programs send them",
             ),
-        }
-    }
-
-    /// Checks that a strong entity tag arrives as such, although the client accepts compression, and that it
-    /// is recognized when it comes back.
-    async fn examine_entity_tags(&mut self, path: &str) {
-        let remedy = "let the proxy neither compress these responses (nginx: `gzip off`) nor change their headers: \
-                      without strong entity tags, clients cannot change posts";
-        let gzip = |request: RequestBuilder| request.header(ACCEPT_ENCODING, "gzip");
-        let reply = match self.send(gzip(self.request(Method::GET, path))).await {
-            Ok(reply) if reply.status == StatusCode::OK => reply,
-            other => return self.fail_unexpected("entity-tags", path, other),
-        };
-        let Some(etag) = single(&reply.headers, ETAG.as_str()) else {
-            return self
-                .report
-                .fail("entity-tags", format!("{path} has no ETag"), remedy);
-        };
-        if etag.starts_with("W/") {
-            return self
-                .report
-                .fail("entity-tags", format!("{path} has a weak ETag"), remedy);
-        }
-        let again = self.request(Method::GET, path).header(IF_NONE_MATCH, etag);
-        match self.send(gzip(again)).await {
-            Ok(reply) if reply.status == StatusCode::NOT_MODIFIED => {
-                self.report.ok(
-                    "entity-tags",
-                    format!("{path} has a strong one, and answers 304 to it"),
-                );
-            }
-            Ok(reply) if reply.status == StatusCode::OK => {
-                let detail = format!("{path} answers 200 to its own entity tag in If-None-Match");
-                self.report.fail("entity-tags", detail, remedy);
-            }
-            other => self.fail_unexpected("entity-tags", path, other),
         }
     }
 

@@ -104,6 +104,16 @@ async fn a_proxy_that_changes_responses_is_found(world: SharedWorld) {
     expect(&world.run(&arguments, ""), "connection", "error", "127.0.0.1:1");
 }
 
+/// Latchkey itself compresses long responses, which nginx then leaves alone.
+async fn a_proxy_that_compresses_is_found(world: SharedWorld) {
+    let doctor = |url: &str| world.run(&["doctor", "--json", "--public", url], "");
+    let (_plain, url) = world.start_nginx(|config| config);
+    expect(&doctor(&url), "entity-tags", "ok", "/openapi.json");
+    let compressing = |config: String| config.replace("gzip off;", "gzip on; gzip_types application/json;");
+    let (_compressing, url) = world.start_nginx(compressing);
+    expect(&doctor(&url), "entity-tags", "error", "weak ETag");
+}
+
 /// A server that trusts the network of the client takes its word for its address.
 async fn a_client_that_chooses_its_address_is_found(shape: Shape) {
     for (proxies, state) in [("192.0.2.1", "ok"), ("127.0.0.1", "error")] {
@@ -116,6 +126,7 @@ async fn a_client_that_chooses_its_address_is_found(shape: Shape) {
 
 on_every_shape!(the_front_door_of_a_healthy_installation_has_no_finding);
 on_one_shape!(
+    a_proxy_that_compresses_is_found,
     a_proxy_that_changes_responses_is_found,
     a_client_that_chooses_its_address_is_found,
 );
