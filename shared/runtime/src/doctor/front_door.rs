@@ -2,6 +2,7 @@
 
 mod address;
 mod entity_tags;
+mod host;
 mod limits;
 mod policies;
 
@@ -110,6 +111,7 @@ impl<'a> FrontDoor<'a> {
         }
         self.examine_https(if has(issuer) { issuer } else { api });
         self.examine_page(page).await;
+        self.examine_host(if has(issuer) { page } else { "/posts" }).await;
         let tagged = [
             has(issuer).then_some("/.well-known/jwks.json"),
             has(api).then_some("/openapi.json"),

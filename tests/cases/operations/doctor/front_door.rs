@@ -26,6 +26,7 @@ async fn the_front_door_of_a_healthy_installation_has_no_finding(world: SharedWo
         }
         expect(&output, "client-address", "skipped", "no public response");
         expect(&output, "https", "skipped", "plain http");
+        expect(&output, "host", "skipped", "no name with a dot");
     }
 }
 
@@ -114,6 +115,17 @@ async fn a_proxy_that_compresses_is_found(world: SharedWorld) {
     expect(&doctor(&url), "entity-tags", "error", "weak ETag");
 }
 
+/// The name is in no DNS: the program asks the proxy of its environment for it, which is nginx.
+async fn a_proxy_that_changes_the_host_is_found(world: SharedWorld) {
+    let passing = "proxy_set_header Host $host;";
+    for (line, state) in [(passing, "ok"), ("", "warning")] {
+        let (_nginx, url) = world.start_nginx(|config| config.replace(passing, line));
+        let doctor = "latchkey doctor --json --public http://id.example.test";
+        let output = world.bash(&format!("http_proxy={url} {doctor}"));
+        expect(&output, "host", state, "id.example.test");
+    }
+}
+
 /// A server that trusts the network of the client takes its word for its address.
 async fn a_client_that_chooses_its_address_is_found(shape: Shape) {
     for (proxies, state) in [("192.0.2.1", "ok"), ("127.0.0.1", "error")] {
@@ -127,6 +139,7 @@ async fn a_client_that_chooses_its_address_is_found(shape: Shape) {
 on_every_shape!(the_front_door_of_a_healthy_installation_has_no_finding);
 on_one_shape!(
     a_proxy_that_compresses_is_found,
+    a_proxy_that_changes_the_host_is_found,
     a_proxy_that_changes_responses_is_found,
     a_client_that_chooses_its_address_is_found,
 );
