@@ -15,6 +15,7 @@ use foundation::duration::parse_duration;
 use foundation::settings::InvalidSetting;
 use foundation::urls::parse_origin;
 use front_door::FrontDoor;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use storage::db::Db;
@@ -30,6 +31,11 @@ pub struct Arguments {
     /// With --public: also test whether a connection survives this time between two requests.
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "public")]
     idle: Option<Duration>,
+    /// With --public: a second address of this machine, not behind the NAT of the usual one, to test whether
+    /// the server tells clients apart. Without it, that is tested with 127.0.0.2 on loopback, and elsewhere
+    /// with IPv4 and IPv6.
+    #[arg(long, value_name = "IP", requires = "public")]
+    address: Option<IpAddr>,
     /// With --public: also test a long redirect, to the --redirect-uri of this app.
     #[arg(long, value_name = "ID", requires = "public", requires = "redirect_uri")]
     client: Option<String>,

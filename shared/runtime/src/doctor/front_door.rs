@@ -123,8 +123,8 @@ impl<'a> FrontDoor<'a> {
             self.examine_token().await;
         }
         self.examine_idle(metadata, arguments.idle).await;
-        self.examine_address(if has(issuer) { page } else { "/posts" })
-            .await;
+        let counted = if has(issuer) { page } else { "/posts" };
+        self.examine_addresses(counted, arguments.address).await;
     }
 
     /// Compares the URL that a service gives itself with the one at which its clients reach it.
@@ -219,7 +219,11 @@ impl<'a> FrontDoor<'a> {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, format!("{}{path}", self.base))
+        self.client.request(method, self.url_of(path))
+    }
+
+    fn url_of(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
     }
 
     async fn get(&self, path: &str) -> Result<Reply, String> {

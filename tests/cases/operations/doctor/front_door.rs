@@ -24,7 +24,7 @@ async fn the_front_door_of_a_healthy_installation_has_no_finding(world: SharedWo
         for check in ["token", "long-request", "long-redirect", "kept-connection"] {
             expect(&output, check, "ok", "");
         }
-        expect(&output, "client-address", "skipped", "no public response");
+        expect(&output, "client-address", "skipped", "the rate limits are off");
         expect(&output, "https", "skipped", "plain http");
         expect(&output, "host", "skipped", "no name with a dot");
     }
@@ -128,11 +128,32 @@ async fn a_proxy_that_changes_the_host_is_found(world: SharedWorld) {
 
 /// A server that trusts the network of the client takes its word for its address.
 async fn a_client_that_chooses_its_address_is_found(shape: Shape) {
-    for (proxies, state) in [("192.0.2.1", "ok"), ("127.0.0.1", "error")] {
+    for (proxies, state) in [("192.0.2.1", "ok"), ("127.0.0.0/8", "error")] {
         let setup = World::builder(shape).flag("--rate-limits", "on");
         let world = setup.flag("--trusted-proxies", proxies).start().await;
         let output = world.run(&["doctor", "--json", "--public", world.base()], "");
         expect(&output, "forged-address", state, "");
+        expect(&output, "client-address", "ok", "127.0.0.1 and 127.0.0.2 apart");
+    }
+}
+
+/// A server that does not trust nginx takes all clients for one, which has the address of nginx.
+async fn a_proxy_whose_address_all_clients_have_is_found(shape: Shape) {
+    for (proxies, state) in [("127.0.0.1", "ok"), ("192.0.2.1", "error")] {
+        let setup = World::builder(shape).flag("--rate-limits", "on");
+        let world = setup.flag("--trusted-proxies", proxies).start().await;
+        let (_nginx, url) = world.start_nginx(|config| config);
+        let output = world.run(&["doctor", "--json", "--public", &url], "");
+        expect(&output, "client-address", state, "127.0.0.1 and 127.0.0.2");
+        expect(&output, "forged-address", "ok", "");
+        let one_address = ["doctor", "--json", "--public", &url, "--address", "127.0.0.1"];
+        let output = world.run(&one_address, "");
+        expect(
+            &output,
+            "client-address",
+            "skipped",
+            "both clients have the address 127.0.0.1",
+        );
     }
 }
 
@@ -142,4 +163,5 @@ on_one_shape!(
     a_proxy_that_changes_the_host_is_found,
     a_proxy_that_changes_responses_is_found,
     a_client_that_chooses_its_address_is_found,
+    a_proxy_whose_address_all_clients_have_is_found,
 );
