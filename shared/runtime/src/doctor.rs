@@ -11,7 +11,7 @@ pub use report::Report;
 use crate::settings::CommonSettings;
 use crate::startup::Error;
 use clap::Args;
-use foundation::duration::parse_duration;
+use foundation::duration::{parse_duration, parse_up_to};
 use foundation::settings::InvalidSetting;
 use foundation::urls::parse_origin;
 use front_door::FrontDoor;
@@ -21,6 +21,9 @@ use std::time::Duration;
 use storage::db::Db;
 use url::Url;
 
+/// The longest time for which a connection is kept without requests.
+const MAX_IDLE: Duration = Duration::from_hours(1);
+
 /// The arguments of `doctor`.
 #[derive(Args, Debug)]
 pub struct Arguments {
@@ -28,9 +31,10 @@ pub struct Arguments {
     /// works from any machine.
     #[arg(long, value_name = "URL", value_parser = parse_origin)]
     public: Option<Url>,
-    /// With --public: also test whether a connection survives this time between two requests.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "public")]
-    idle: Option<Duration>,
+    /// With --public: test whether a connection survives this time between two requests, which takes as long.
+    /// 0s does not test it.
+    #[arg(long, value_name = "TIME", value_parser = parse_idle, default_value = "60s", requires = "public")]
+    idle: Duration,
     /// With --public: a second address of this machine, not behind the NAT of the usual one, to test whether
     /// the server tells clients apart. Without it, that is tested with 127.0.0.2 on loopback, and elsewhere
     /// with IPv4 and IPv6.
@@ -51,6 +55,10 @@ pub struct Arguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+fn parse_idle(text: &str) -> Result<Duration, String> {
+    parse_up_to(MAX_IDLE, text)
 }
 
 /// Checks the installation, or with `--public` its front door, and prints the findings. `checked` is the

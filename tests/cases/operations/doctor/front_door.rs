@@ -1,9 +1,19 @@
 //! `doctor --public`, which tests an installation as its clients reach it.
 
 use super::{expect, expect_healthy};
-use tests::{CALLBACK, Shape, SharedWorld, World, on_every_shape, on_one_shape};
+use std::process::Output;
+use tests::{CALLBACK, Shape, SharedWorld, World, on_every_shape, on_one_shape, on_shapes};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+
+/// The arguments with which no connection is kept for a minute.
+const AT_ONCE: [&str; 2] = ["--idle", "0s"];
+
+/// Tests the installation at this URL with further arguments.
+fn doctor(world: &World, url: &str, further: &[&str]) -> Output {
+    let arguments = ["doctor", "--json", "--public", url];
+    world.run(&[&arguments[..], further].concat(), "")
+}
 
 async fn the_front_door_of_a_healthy_installation_has_no_finding(world: SharedWorld) {
     let app = world.app().register();
@@ -88,8 +98,7 @@ fn weaken(head: &str) -> String {
 async fn a_proxy_that_changes_responses_is_found(world: SharedWorld) {
     let proxy = start_proxy(world.issuer_ports()[0], weaken).await;
     let url = format!("http://localhost:{proxy}");
-    let arguments = ["doctor", "--json", "--public", &url, "--idle", "1s"];
-    let output = world.run(&arguments, "");
+    let output = doctor(&world, &url, &["--idle", "1s"]);
     expect(&output, "issuer-url", "error", world.base());
     expect(&output, "entity-tags", "error", "weak ETag");
     expect(
@@ -101,18 +110,27 @@ async fn a_proxy_that_changes_responses_is_found(world: SharedWorld) {
     expect(&output, "token", "error", "no-store");
     expect(&output, "long-request", "error", "414");
     expect(&output, "kept-connection", "warning", "is closed");
-    let arguments = ["doctor", "--json", "--public", "http://127.0.0.1:1"];
-    expect(&world.run(&arguments, ""), "connection", "error", "127.0.0.1:1");
+    let nowhere = doctor(&world, "http://127.0.0.1:1", &[]);
+    expect(&nowhere, "connection", "error", "127.0.0.1:1");
 }
 
 /// Latchkey itself compresses long responses, which nginx then leaves alone.
 async fn a_proxy_that_compresses_is_found(world: SharedWorld) {
-    let doctor = |url: &str| world.run(&["doctor", "--json", "--public", url], "");
     let (_plain, url) = world.start_nginx(|config| config);
-    expect(&doctor(&url), "entity-tags", "ok", "/openapi.json");
+    expect(
+        &doctor(&world, &url, &AT_ONCE),
+        "entity-tags",
+        "ok",
+        "/openapi.json",
+    );
     let compressing = |config: String| config.replace("gzip off;", "gzip on; gzip_types application/json;");
     let (_compressing, url) = world.start_nginx(compressing);
-    expect(&doctor(&url), "entity-tags", "error", "weak ETag");
+    expect(
+        &doctor(&world, &url, &AT_ONCE),
+        "entity-tags",
+        "error",
+        "weak ETag",
+    );
 }
 
 /// The name is in no DNS: the program asks the proxy of its environment for it, which is nginx.
@@ -120,7 +138,7 @@ async fn a_proxy_that_changes_the_host_is_found(world: SharedWorld) {
     let passing = "proxy_set_header Host $host;";
     for (line, state) in [(passing, "ok"), ("", "warning")] {
         let (_nginx, url) = world.start_nginx(|config| config.replace(passing, line));
-        let doctor = "latchkey doctor --json --public http://id.example.test";
+        let doctor = "latchkey doctor --json --idle 0s --public http://id.example.test";
         let output = world.bash(&format!("http_proxy={url} {doctor}"));
         expect(&output, "host", state, "id.example.test");
     }
@@ -131,7 +149,7 @@ async fn a_client_that_chooses_its_address_is_found(shape: Shape) {
     for (proxies, state) in [("192.0.2.1", "ok"), ("127.0.0.0/8", "error")] {
         let setup = World::builder(shape).flag("--rate-limits", "on");
         let world = setup.flag("--trusted-proxies", proxies).start().await;
-        let output = world.run(&["doctor", "--json", "--public", world.base()], "");
+        let output = doctor(&world, world.base(), &AT_ONCE);
         expect(&output, "forged-address", state, "");
         expect(&output, "client-address", "ok", "127.0.0.1 and 127.0.0.2 apart");
     }
@@ -143,11 +161,12 @@ async fn a_proxy_whose_address_all_clients_have_is_found(shape: Shape) {
         let setup = World::builder(shape).flag("--rate-limits", "on");
         let world = setup.flag("--trusted-proxies", proxies).start().await;
         let (_nginx, url) = world.start_nginx(|config| config);
-        let output = world.run(&["doctor", "--json", "--public", &url], "");
+        let output = doctor(&world, &url, &AT_ONCE);
         expect(&output, "client-address", state, "127.0.0.1 and 127.0.0.2");
         expect(&output, "forged-address", "ok", "");
-        let one_address = ["doctor", "--json", "--public", &url, "--address", "127.0.0.1"];
-        let output = world.run(&one_address, "");
+        expect(&output, "kept-connection", "skipped", "--idle is 0s");
+        let one_address = [&AT_ONCE[..], &["--address", "127.0.0.1"]].concat();
+        let output = doctor(&world, &url, &one_address);
         expect(
             &output,
             "client-address",
@@ -157,6 +176,14 @@ async fn a_proxy_whose_address_all_clients_have_is_found(shape: Shape) {
     }
 }
 
+/// The time is the one without `--idle`.
+async fn a_connection_through_nginx_survives_a_minute(world: SharedWorld) {
+    let (_nginx, url) = world.start_nginx(|config| config);
+    let output = doctor(&world, &url, &[]);
+    expect(&output, "kept-connection", "ok", "survives 60 s");
+}
+
+on_shapes!(a_connection_through_nginx_survives_a_minute: ; long: sqlite Sqlite);
 on_every_shape!(the_front_door_of_a_healthy_installation_has_no_finding);
 on_one_shape!(
     a_proxy_that_compresses_is_found,

@@ -69,13 +69,10 @@ impl FrontDoor<'_> {
     }
 
     /// Waits between two requests, and compares the connections on which they were sent.
-    pub(super) async fn examine_idle(&mut self, path: &str, idle: Option<Duration>) {
-        let Some(idle) = idle else {
-            return self.report.skip(
-                "kept-connection",
-                "add --idle 60s to test it, which takes that long",
-            );
-        };
+    pub(super) async fn examine_idle(&mut self, path: &str, idle: Duration) {
+        if idle.is_zero() {
+            return self.report.skip("kept-connection", "--idle is 0s");
+        }
         let seconds = idle.as_secs();
         let connections = async {
             let before = self.get(path).await?.connection;
