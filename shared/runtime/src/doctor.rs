@@ -40,7 +40,8 @@ pub struct Arguments {
     /// with IPv4 and IPv6.
     #[arg(long, value_name = "IP", requires = "public")]
     address: Option<IpAddr>,
-    /// With --public: also test a long redirect, to the --redirect-uri of this app.
+    /// With --public: test the longest redirect, to the --redirect-uri of this app. Without an app, a shorter
+    /// one is tested.
     #[arg(long, value_name = "ID", requires = "public", requires = "redirect_uri")]
     client: Option<String>,
     /// A registered redirect URI of the app.

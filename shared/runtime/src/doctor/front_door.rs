@@ -118,8 +118,8 @@ impl<'a> FrontDoor<'a> {
         ];
         self.examine_entity_tags(tagged.into_iter().flatten()).await;
         self.examine_long_request(metadata).await;
-        self.examine_long_redirect(arguments).await;
         if has(issuer) {
+            self.examine_long_redirect(arguments).await;
             self.examine_token().await;
         }
         self.examine_idle(metadata, arguments.idle).await;

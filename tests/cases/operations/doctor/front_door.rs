@@ -40,8 +40,8 @@ async fn the_front_door_of_a_healthy_installation_has_no_finding(world: SharedWo
     }
 }
 
-/// Starts a proxy that refuses long heads, changes the heads of responses, and closes each connection after a
-/// response. Returns its port.
+/// Starts a proxy that refuses long heads of requests and of responses, changes the other heads of responses,
+/// and closes each connection after a response. Returns its port.
 async fn start_proxy(target: u16, change: fn(&str) -> String) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -78,6 +78,10 @@ async fn forward(mut client: TcpStream, target: u16, change: fn(&str) -> String)
         .windows(4)
         .position(|bytes| bytes == b"\r\n\r\n")
         .unwrap();
+    if end > 2048 {
+        let refusal = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        return client.write_all(refusal.as_bytes()).await;
+    }
     let head = change(str::from_utf8(&response[..end]).unwrap());
     client
         .write_all(&[head.as_bytes(), &response[end..]].concat())
@@ -109,20 +113,26 @@ async fn a_proxy_that_changes_responses_is_found(world: SharedWorld) {
     );
     expect(&output, "token", "error", "no-store");
     expect(&output, "long-request", "error", "414");
+    expect(&output, "long-redirect", "error", "arrives with the status 502");
     expect(&output, "kept-connection", "warning", "is closed");
     let nowhere = doctor(&world, "http://127.0.0.1:1", &[]);
     expect(&nowhere, "connection", "error", "127.0.0.1:1");
+    let unknown_app = [&AT_ONCE[..], &["--client", "unknown", "--redirect-uri", CALLBACK]].concat();
+    let output = doctor(&world, world.base(), &unknown_app);
+    expect(
+        &output,
+        "long-redirect",
+        "error",
+        "the issuer refuses the request",
+    );
 }
 
 /// Latchkey itself compresses long responses, which nginx then leaves alone.
 async fn a_proxy_that_compresses_is_found(world: SharedWorld) {
     let (_plain, url) = world.start_nginx(|config| config);
-    expect(
-        &doctor(&world, &url, &AT_ONCE),
-        "entity-tags",
-        "ok",
-        "/openapi.json",
-    );
+    let output = doctor(&world, &url, &AT_ONCE);
+    expect(&output, "entity-tags", "ok", "/openapi.json");
+    expect(&output, "long-redirect", "ok", "bytes arrives");
     let compressing = |config: String| config.replace("gzip off;", "gzip on; gzip_types application/json;");
     let (_compressing, url) = world.start_nginx(compressing);
     expect(
