@@ -3,7 +3,7 @@
 
 mod demo_site;
 
-use super::{documented_memory, drain_seconds, first_token, read, text, variables_of};
+use super::{doctor, documented_memory, drain_seconds, first_token, read, text, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -194,6 +194,7 @@ async fn an_app_is_served_through_nginx(shape: Shape) {
     world.expect_accepted(&refreshed.access).await;
     let post = expect_strong_entity_tags(&user).await;
     expect_client_address(&world, &user).await;
+    doctor::front_door::expect_nothing_over_https(&world, &app);
     let line = "x".repeat(15_000);
     let names = ["x-first", "x-second", "x-third"].into_iter();
     let large = names.fold(anyone.get(&post.path), |call, name| call.header(name, &line));

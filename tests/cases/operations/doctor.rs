@@ -1,7 +1,7 @@
 //! The command `doctor` of every program: a healthy installation has no finding, and each finding names its
 //! cause.
 
-mod front_door;
+pub(super) mod front_door;
 
 use serde_json::Value;
 use std::fs::File;

@@ -2,7 +2,7 @@
 
 use super::{expect, expect_healthy};
 use std::process::Output;
-use tests::{CALLBACK, Shape, SharedWorld, World, on_every_shape, on_one_shape, on_shapes};
+use tests::{App, CALLBACK, Shape, SharedWorld, World, on_every_shape, on_one_shape, on_shapes};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -38,6 +38,15 @@ async fn the_front_door_of_a_healthy_installation_has_no_finding(world: SharedWo
         expect(&output, "https", "skipped", "plain http");
         expect(&output, "host", "skipped", "no name with a dot");
     }
+}
+
+/// Expects that `doctor` finds nothing in a world with TLS, whose certificate is in its directory.
+pub(in crate::operations) fn expect_nothing_over_https(world: &World, app: &App) {
+    let trusting = "SSL_CERT_FILE=secrets/tls-certificate auth-server doctor --json --idle 1s";
+    let of_app = format!("--client {} --redirect-uri {}", app.id, app.redirect_uri);
+    let output = world.bash(&format!("{trusting} --public {} {of_app}", world.base()));
+    expect_healthy(&output);
+    expect(&output, "client-address", "ok", "");
 }
 
 /// Starts a proxy that refuses long heads of requests and of responses, changes the other heads of responses,
@@ -149,7 +158,7 @@ async fn a_proxy_that_changes_the_host_is_found(world: SharedWorld) {
     for (line, state) in [(passing, "ok"), ("", "warning")] {
         let (_nginx, url) = world.start_nginx(|config| config.replace(passing, line));
         let doctor = "latchkey doctor --json --idle 0s --public http://id.example.test";
-        let output = world.bash(&format!("http_proxy={url} {doctor}"));
+        let output = world.bash(&format!("HTTP_PROXY={url} NO_PROXY= {doctor}"));
         expect(&output, "host", state, "id.example.test");
     }
 }
