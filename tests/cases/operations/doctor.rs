@@ -119,6 +119,10 @@ async fn each_finding_names_its_cause(world: World) {
     let elsewhere = ["doctor", "--json", "--listen", "127.0.0.1:1"];
     let output = world.run_api_with(&[("--jwks-url", unreachable)], &elsewhere);
     expect(&output, "jwks", "error", "127.0.0.1:1");
+    if world.shape == Shape::Split {
+        let output = world.run_api_with(&[("--audience", "https://other.test")], &doctor);
+        expect(&output, "issuer", "error", "the audience https://other.test");
+    }
     let db = world.db().await;
     execute!(db.writer(), "DELETE FROM _sqlx_migrations").unwrap();
     let output = world.run(&doctor, "");
@@ -148,6 +152,15 @@ async fn missing_and_late_signing_keys_are_errors(shape: Shape) {
         "error",
         "no key is active",
     );
+    let activate =
+        "UPDATE signing_keys SET state = 'active', activated_at = sign_after WHERE state = 'staged'";
+    execute!(db.writer(), activate).unwrap();
+    expect(
+        &world.run(&doctor, ""),
+        "signing-keys",
+        "warning",
+        "no key is staged",
+    );
 }
 
 async fn a_clock_that_differs_is_an_error(shape: Shape) {
@@ -167,6 +180,9 @@ async fn a_clock_that_differs_is_an_error(shape: Shape) {
         "warning",
         "by 10.0 s (limit 30 s)",
     );
+    // Redis has the clock of this machine.
+    world.advance_programs(Duration::from_hours(1));
+    expect(&world.run(&doctor, ""), "redis-clock", "warning", "that of Redis");
 }
 
 async fn an_evicting_redis_and_a_login_without_rights_are_errors(world: World) {
@@ -194,6 +210,22 @@ async fn an_evicting_redis_and_a_login_without_rights_are_errors(world: World) {
     );
     let of_issuer = world.run_issuer_with(&flags, &doctor);
     expect(&of_issuer, "migrations", "error", "permission denied");
+    for (grant, state, detail) in [
+        (
+            "GRANT SELECT ON _sqlx_migrations TO doctor_without_rights",
+            "error",
+            "may not read and write every table",
+        ),
+        (
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO doctor_without_rights",
+            "warning",
+            "may not change the schema",
+        ),
+    ] {
+        execute!(db.writer(), grant).unwrap();
+        let of_issuer = world.run_issuer_with(&flags, &doctor);
+        expect(&of_issuer, "rights", state, detail);
+    }
 }
 
 async fn an_installation_before_its_first_start_is_not_created(world: SharedWorld) {

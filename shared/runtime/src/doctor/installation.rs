@@ -59,18 +59,26 @@ fn examine_disk(report: &mut Report, directory: &Path) {
         true => Path::new("."),
         false => directory,
     };
-    let name = place.display();
-    let free = statvfs(place).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) / (1024 * 1024));
+    match statvfs(place) {
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize) / (1024 * 1024);
+            examine_free_space(report, place, free);
+        }
+        Err(error) => {
+            let error = io::Error::from(error);
+            report.skip("disk", format!("{}: {error}", place.display()));
+        }
+    }
+}
+
+/// Adds the finding about the free space at a place, in MiB.
+fn examine_free_space(report: &mut Report, place: &Path, free: u64) {
+    let detail = format!("{} has {free} MiB of free space", place.display());
     let remedy = "free space on it, or move the data to a larger one";
     match free {
-        Ok(free) if free < FULL_DISK => {
-            report.fail("disk", format!("{name} has {free} MiB of free space"), remedy);
-        }
-        Ok(free) if free < NEARLY_FULL_DISK => {
-            report.warn("disk", format!("{name} has {free} MiB of free space"), remedy);
-        }
-        Ok(free) => report.ok("disk", format!("{name} has {free} MiB of free space")),
-        Err(error) => report.skip("disk", format!("{name}: {}", io::Error::from(error))),
+        0..FULL_DISK => report.fail("disk", detail, remedy),
+        FULL_DISK..NEARLY_FULL_DISK => report.warn("disk", detail, remedy),
+        NEARLY_FULL_DISK.. => report.ok("disk", detail),
     }
 }
 
@@ -250,5 +258,35 @@ fn examine_rights(report: &mut Report, server: &Server, login: Login) {
             "give the API a login of its own that is a member of latchkey_api only, and that role no further right",
         ),
         Login::Issuer | Login::Api => report.ok("rights", "the login has the rights that it needs"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expect(examine: impl FnOnce(&mut Report), finding: &str) {
+        let mut report = Report::default();
+        examine(&mut report);
+        let report = format!("{report:?}");
+        assert!(report.contains(finding), "{finding}: {report}");
+    }
+
+    #[test]
+    fn little_free_space_is_reported() {
+        for (free, state) in [(99, "Error"), (100, "Warning"), (1023, "Warning"), (1024, "Ok")] {
+            let examine = |report: &mut Report| examine_free_space(report, Path::new("data"), free);
+            expect(examine, &format!("state: {state}, detail: \"data has {free} MiB"));
+        }
+    }
+
+    #[test]
+    fn a_version_without_corrections_is_reported() {
+        for (version, finding) in [
+            (130_021, "state: Warning, detail: \"PostgreSQL 13.21\""),
+            (140_000, "state: Ok, detail: \"PostgreSQL 14.0\""),
+        ] {
+            expect(|report| examine_version(report, version), finding);
+        }
     }
 }

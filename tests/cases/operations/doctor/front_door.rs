@@ -136,6 +136,35 @@ async fn a_proxy_that_changes_responses_is_found(world: SharedWorld) {
     );
 }
 
+/// Removes entity tags.
+fn without_tags(head: &str) -> String {
+    let lines = head.split("\r\n").filter(|line| !line.starts_with("etag"));
+    lines.collect::<Vec<_>>().join("\r\n")
+}
+
+/// Sends what the client has already, as a cache does that ignores `If-None-Match`.
+fn again(head: &str) -> String {
+    head.replace("304 Not Modified", "200 OK")
+}
+
+/// Knows no path.
+fn hide(head: &str) -> String {
+    head.replace("200 OK", "404 Not Found")
+}
+
+async fn a_proxy_that_answers_itself_is_found(world: SharedWorld) {
+    let changes: [(fn(&str) -> String, &str, &str); 3] = [
+        (without_tags, "entity-tags", "has no ETag"),
+        (again, "entity-tags", "answers 200 to its own entity tag"),
+        (hide, "connection", "oauth-protected-resource 404"),
+    ];
+    for (change, check, detail) in changes {
+        let proxy = start_proxy(world.issuer_ports()[0], change).await;
+        let output = doctor(&world, &format!("http://localhost:{proxy}"), &AT_ONCE);
+        expect(&output, check, "error", detail);
+    }
+}
+
 /// Latchkey itself compresses long responses, which nginx then leaves alone.
 async fn a_proxy_that_compresses_is_found(world: SharedWorld) {
     let (_plain, url) = world.start_nginx(|config| config);
@@ -160,6 +189,7 @@ async fn a_proxy_that_changes_the_host_is_found(world: SharedWorld) {
         let doctor = "latchkey doctor --json --idle 0s --public http://id.example.test";
         let output = world.bash(&format!("HTTP_PROXY={url} NO_PROXY= {doctor}"));
         expect(&output, "host", state, "id.example.test");
+        expect(&output, "https", "error", "travel unencrypted");
     }
 }
 
@@ -205,6 +235,7 @@ async fn a_connection_through_nginx_survives_a_minute(world: SharedWorld) {
 on_shapes!(a_connection_through_nginx_survives_a_minute: ; long: sqlite Sqlite);
 on_every_shape!(the_front_door_of_a_healthy_installation_has_no_finding);
 on_one_shape!(
+    a_proxy_that_answers_itself_is_found,
     a_proxy_that_compresses_is_found,
     a_proxy_that_changes_the_host_is_found,
     a_proxy_that_changes_responses_is_found,

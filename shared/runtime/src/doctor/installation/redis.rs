@@ -75,3 +75,18 @@ fn number(version: &str) -> (u32, u32) {
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or_default());
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        for old in ["6.0.16", "5.0", "6", "unknown"] {
+            assert!(number(old) < LEAST_VERSION, "{old}");
+        }
+        for recent in ["6.2.0", "6.10.1", "7.4.1", "10.0"] {
+            assert!(number(recent) >= LEAST_VERSION, "{recent}");
+        }
+    }
+}
