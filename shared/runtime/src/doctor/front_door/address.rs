@@ -29,6 +29,8 @@ const BY_HAND: &str = "sign in, and compare the address of `events list` with yo
 struct Count {
     quota: u32,
     remaining: u32,
+    /// The seconds until a new minute begins.
+    resets_in: u32,
 }
 
 /// How the server counts two clients.
@@ -121,9 +123,9 @@ impl FrontDoor<'_> {
         Ok(Counting::of(before, after))
     }
 
-    /// Returns the number of further requests that a client is allowed, once the replicas have shared their
-    /// counts; `None` if the responses do not tell it.
-    async fn settled_count(&self, client: &Client, path: &str) -> Result<Option<u32>, String> {
+    /// Returns the count of a client once the replicas have shared their counts; `None` if the responses do
+    /// not tell it.
+    async fn settled_count(&self, client: &Client, path: &str) -> Result<Option<Count>, String> {
         for _ in 0..BATCH {
             self.count(client, path, None).await?;
         }
@@ -132,7 +134,7 @@ impl FrontDoor<'_> {
         for _ in 0..BATCH {
             counts.extend(self.count(client, path, None).await?);
         }
-        Ok(counts.iter().map(|count| count.remaining).min())
+        Ok(counts.into_iter().min_by_key(|count| count.remaining))
     }
 
     /// Compares the counts of requests that claim to come from elsewhere with those of other requests.
@@ -198,6 +200,7 @@ impl Count {
         Some(Self {
             quota: number("ratelimit-policy", "q=")?,
             remaining: number("ratelimit", "r=")?,
+            resets_in: number("ratelimit", "t=")?,
         })
     }
 
@@ -208,17 +211,17 @@ impl Count {
 }
 
 impl Counting {
-    /// Judges by the numbers of further requests that the first client was allowed before and after those of
-    /// the second one. At zero, the server counts no further.
-    fn of(before: Option<u32>, after: Option<u32>) -> Self {
-        let after = after.filter(|after| *after > 0);
-        match before
-            .zip(after)
-            .and_then(|(before, after)| before.checked_sub(after))
-        {
-            Some(OTHERS..) => Self::Together,
-            Some(BATCH..) => Self::Apart,
-            Some(_) | None => Self::Unclear,
+    /// Judges by the counts of the first client before and after the requests of the second one. At zero, the
+    /// server counts no further.
+    fn of(before: Option<Count>, after: Option<Count>) -> Self {
+        let Some((before, after)) = before.zip(after) else {
+            return Self::Unclear;
+        };
+        let is_one_minute = after.resets_in <= before.resets_in;
+        match before.remaining.checked_sub(after.remaining) {
+            Some(OTHERS..) if is_one_minute && after.remaining > 0 => Self::Together,
+            Some(BATCH..OTHERS) if is_one_minute && after.remaining > 0 => Self::Apart,
+            _ => Self::Unclear,
         }
     }
 }
@@ -256,15 +259,22 @@ mod tests {
     #[test]
     fn clients_are_together_if_the_requests_of_one_count_for_the_other() {
         let own = 2 * BATCH;
-        let counting = |before, after| Counting::of(Some(before), Some(after));
-        assert_eq!(counting(600, 600 - own), Counting::Apart);
+        let count = |remaining, resets_in| Count {
+            quota: 600,
+            remaining,
+            resets_in,
+        };
+        let counting = |remaining| Counting::of(Some(count(600, 30)), Some(count(remaining, 28)));
+        assert_eq!(counting(600 - own), Counting::Apart);
         // Some of the former requests had not been shared.
-        assert_eq!(counting(600, 600 - own - BATCH), Counting::Apart);
-        assert_eq!(counting(600, 600 - own - OTHERS), Counting::Together);
-        // A new minute has begun, the limit is reached, or another response came in between.
-        for (before, after) in [(100, 590), (600, 600), (5, 0)] {
-            assert_eq!(counting(before, after), Counting::Unclear, "{before} {after}");
+        assert_eq!(counting(600 - own - BATCH), Counting::Apart);
+        assert_eq!(counting(600 - own - OTHERS), Counting::Together);
+        // The limit is reached, others answered, or a new minute has begun.
+        for remaining in [0, 600, 601] {
+            assert_eq!(counting(remaining), Counting::Unclear, "{remaining}");
         }
-        assert_eq!(Counting::of(None, Some(1)), Counting::Unclear);
+        let next_minute = Counting::of(Some(count(580, 1)), Some(count(572, 60)));
+        assert_eq!(next_minute, Counting::Unclear);
+        assert_eq!(Counting::of(None, Some(count(600, 30))), Counting::Unclear);
     }
 }
