@@ -10,10 +10,10 @@ use super::{Arguments, Report};
 use foundation::urls::origin_of;
 use http_client::{error_chain, read_body};
 use hyper_util::client::legacy::connect::HttpInfo;
-use policies::{is_strict, remembers_https};
+use policies::is_strict;
 use reqwest::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, REFERRER_POLICY,
-    STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::Value;
@@ -109,7 +109,8 @@ impl<'a> FrontDoor<'a> {
         if has(api) {
             self.examine_url("resource-url", api, "resource", "BASE_URL of the API");
         }
-        self.examine_https(if has(issuer) { issuer } else { api });
+        let service = if has(issuer) { issuer } else { api };
+        policies::examine_https(self.report, self.url, &service.headers);
         self.examine_page(page).await;
         self.examine_host(if has(issuer) { page } else { "/posts" }).await;
         let tagged = [
@@ -138,31 +139,6 @@ impl<'a> FrontDoor<'a> {
         let detail = format!("clients reach it at {base}, and it calls itself {own:?}");
         let remedy = format!("set {setting} to {base}, or let clients use {own:?}");
         self.report.fail(check, detail, remedy);
-    }
-
-    fn examine_https(&mut self, reply: &Reply) {
-        let report = &mut *self.report;
-        let policy = reply.headers.get(STRICT_TRANSPORT_SECURITY);
-        let has_hsts = policy.is_some_and(|policy| policy.to_str().is_ok_and(remembers_https));
-        match self.url.scheme() {
-            "https" if has_hsts => report.ok("https", "with Strict-Transport-Security"),
-            "https" => report.warn(
-                "https",
-                "the response has no Strict-Transport-Security with a max-age",
-                "let the proxy add `Strict-Transport-Security: max-age=31536000`",
-            ),
-            _ if http_client::is_loopback(self.url) => {
-                report.skip(
-                    "https",
-                    "plain http, at an address that only this machine reaches",
-                );
-            }
-            _ => report.fail(
-                "https",
-                "passwords and tokens travel unencrypted",
-                "put a TLS proxy in front, and set BASE_URL to its https URL",
-            ),
-        }
     }
 
     /// Checks the headers that keep pages apart from those of others.
