@@ -1,569 +1,473 @@
-// Sign-in with Latchkey for single-page apps. latchkey-auth.d.ts documents each member, README.md the errors.
-
-// Lengths of time in milliseconds.
+// Made from src/latchkey-auth.js, which has comments.
 const RENEW_BEFORE = 60_000;
 const CLOCK_SKEW = 300_000;
 const TIMEOUT = 15_000;
-// A refresh may be repeated within ten seconds (the retry window of an app with a refresh cookie). A repetition that
-// begins within half of that time arrives early enough.
 const REPEAT_WITHIN = 5_000;
 const RETRY_AFTER = 30_000;
-// The flow at the issuer lasts no longer.
 const POPUP_TIMEOUT = 1_800_000;
-// Longer than a refresh with its repetition lasts.
 const LEASE = 60_000;
-// Marks the state of a sign-in in a popup.
 const POPUP = "popup.";
-
 const pause = (length) => new Promise((resolve) => setTimeout(resolve, length));
 const utf8 = (text) => new TextEncoder().encode(text);
 const base64url = (bytes) =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/[+/=]/g, (c) => ({ "+": "-", "/": "_" })[c] ?? "");
+btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/[+/=]/g, (c) => ({ "+": "-", "/": "_" })[c] ?? "");
 const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 const sha256 = async (text) => base64url(await crypto.subtle.digest("SHA-256", utf8(text)));
-
 export class LatchkeyError extends Error {
-  constructor(error, description, { correlationId, status, retryAfter, cause } = {}) {
-    super(`${error}: ${description}`, { cause });
-    Object.assign(this, { error, description, correlationId, status, retryAfter, name: this.constructor.title });
-  }
-
-  static title = "LatchkeyError";
-
-  get documentation() {
-    return new URL(`./README.md#${this.name.toLowerCase()}`, import.meta.url).href;
-  }
-
-  // Reads the error of the API, or that of the token endpoint (RFC 6749 §5.2).
-  static async from(response) {
-    return this.of(response, parse(await response.clone().text()));
-  }
-
-  static of({ status, headers }, body) {
-    const error = body.error ?? body.code ?? "unexpected_response";
-    return new this(error, body.error_description ?? body.message ?? body.detail ?? `The status is ${status}.`, {
-      status,
-      correlationId: body.correlationId ?? headers.get("X-Correlation-Id") ?? undefined,
-      retryAfter: Number(headers.get("Retry-After")) || undefined,
-    });
-  }
+constructor(error, description, { correlationId, status, retryAfter, cause } = {}) {
+super(`${error}: ${description}`, { cause });
+Object.assign(this, { error, description, correlationId, status, retryAfter, name: this.constructor.title });
 }
-
+static title = "LatchkeyError";
+get documentation() {
+return new URL(`./README.md#${this.name.toLowerCase()}`, import.meta.url).href;
+}
+static async from(response) {
+return this.of(response, parse(await response.clone().text()));
+}
+static of({ status, headers }, body) {
+const error = body.error ?? body.code ?? "unexpected_response";
+return new this(error, body.error_description ?? body.message ?? body.detail ?? `The status is ${status}.`, {
+status,
+correlationId: body.correlationId ?? headers.get("X-Correlation-Id") ?? undefined,
+retryAfter: Number(headers.get("Retry-After")) || undefined,
+});
+}
+}
 export class SignInError extends LatchkeyError {
-  static title = "SignInError";
+static title = "SignInError";
 }
-
 export class SessionEndedError extends LatchkeyError {
-  static title = "SessionEndedError";
+static title = "SessionEndedError";
 }
-
 export class ConnectionError extends LatchkeyError {
-  static title = "ConnectionError";
+static title = "ConnectionError";
 }
-
 export class Latchkey extends EventTarget {
-  #options;
-  #name;
-  #channel;
-  #token;
-  #csrf;
-  #keys;
-  #renewal;
-  #timer;
-  #ended;
-  // Counts the ends of sessions, so that a refresh that was under way at one brings no token back.
-  #ends = 0;
-  #nonces = new Map();
-  #closing = new AbortController();
-
-  constructor(options) {
-    super();
-    this.#options = { scope: "openid", apis: [], fetch: (request) => fetch(request), ...options };
-    this.#name = `latchkey:${options.issuer}:${options.clientId}`;
-    // Only pages of this origin can send to the channel, so its messages need no check of their origin.
-    this.#channel = new BroadcastChannel(this.#name);
-    this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
-    const { signal } = this.#closing;
-    for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, () => this.#wake(), { signal });
-    globalThis.document?.addEventListener("visibilitychange", () => this.#wake(), { signal });
-  }
-
-  get signedIn() {
-    return this.#token !== undefined;
-  }
-
-  get claims() {
-    return this.#token?.claims;
-  }
-
-  get ended() {
-    return this.#ended;
-  }
-
-  async start() {
-    const url = new URL(location.href);
-    const callback = new URL(this.#options.redirectUri);
-    const response = Object.fromEntries(url.searchParams);
-    const isHere = url.origin === callback.origin && url.pathname === callback.pathname;
-    if (!isHere || !response.state || !(response.code || response.error)) return this.#restore();
-    for (const name of ["code", "state", "iss", "error", "error_description"]) url.searchParams.delete(name);
-    history.replaceState(history.state, "", url);
-    if (response.state.startsWith(POPUP)) {
-      // Useless to others: the code needs the verifier, which only the tab that opened the popup has.
-      this.#tell({ popup: response });
-      globalThis.close();
-      return "popup";
-    }
-    const stored = sessionStorage.getItem(this.#name);
-    sessionStorage.removeItem(this.#name);
-    await this.#finish(response, parse(stored));
-    return "signed_in";
-  }
-
-  async signIn(parameters) {
-    const transaction = { state: random(), nonce: random(), verifier: random() };
-    const url = await this.#authorizationUrl(parameters, transaction);
-    sessionStorage.setItem(this.#name, JSON.stringify(transaction));
-    location.assign(url);
-  }
-
-  // The issuer's pages have Cross-Origin-Opener-Policy, which cuts the popup off: it can reach this page by the channel
-  // alone, and its `closed` is true at once. So nothing here looks at `closed`.
-  async signInWithPopup(parameters, { signal = AbortSignal.timeout(POPUP_TIMEOUT) } = {}) {
-    // Before anything asynchronous: browsers block a popup that no click opens.
-    const popup = globalThis.open("", "_blank", "popup,width=480,height=720");
-    if (!popup) throw new SignInError("popup_blocked", "The browser did not open the window.");
-    const transaction = { state: POPUP + random(), nonce: random(), verifier: random() };
-    const listening = new AbortController();
-    try {
-      const response = new Promise((resolve) => {
-        const listen = ({ data }) => data.popup?.state === transaction.state && resolve(data.popup);
-        this.#channel.addEventListener("message", listen, { signal: listening.signal });
-      });
-      popup.location.href = await this.#authorizationUrl(parameters, transaction);
-      await this.#finish(await raced(response, signal), transaction);
-    } finally {
-      listening.abort();
-      popup.close();
-    }
-  }
-
-  async signOut() {
-    const end = new SessionEndedError("signed_out", "The user signed out.");
-    this.#end(end);
-    this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
-    try {
-      const [response, body] = await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
-      if (!response.ok) throw LatchkeyError.of(response, body);
-    } finally {
-      // A token that another tab had sent before it heard of the end may have arrived since.
-      this.#end(end);
-    }
-  }
-
-  async accessToken() {
-    return (await this.#current()).value;
-  }
-
-  async fetch(input, init) {
-    const request = new Request(input, init);
-    const { method, headers, signal } = request;
-    const { origin, pathname } = new URL(request.url);
-    const { issuer, apis } = this.#options;
-    if (![issuer, ...apis].some((api) => new URL(api).origin === origin)) {
-      throw new LatchkeyError("unknown_api", `${origin} is not in the option apis, so it gets no token.`);
-    }
-    const isSafe = ["GET", "HEAD", "OPTIONS"].includes(method);
-    const hasKey = headers.has("Idempotency-Key");
-    const mayPayTwice = !isSafe && !hasKey && /\/payments(\/|$)/.test(pathname);
-    // The response may be lost after the request took effect. A second DELETE, or a second If-Match, would fail then.
-    const repeatsLost = isSafe || hasKey;
-    // A 401 had no effect at Latchkey. Other APIs promise this for idempotent methods, keys and conditions only.
-    const repeatsRefused = repeatsLost || (!mayPayTwice && (/^(PUT|DELETE)$/.test(method) || headers.has("If-Match")));
-    let token = await raced(this.#current(), signal);
-    const send = async () => {
-      try {
-        return await this.#send(request, { token, once: mayPayTwice });
-      } catch (error) {
-        if (!repeatsLost || !(error instanceof ConnectionError)) throw error;
-        return this.#send(request, { token });
-      }
-    };
-    const response = await send();
-    if (response.status !== 401) return response;
-    const renewal = this.#renew(token);
-    if (!repeatsRefused) {
-      renewal.catch(() => {});
-      return response;
-    }
-    token = await raced(renewal, signal);
-    return send();
-  }
-
-  close() {
-    this.#channel.close();
-    this.#closing.abort();
-    clearTimeout(this.#timer);
-  }
-
-  async #restore() {
-    try {
-      await this.#renew();
-      return "signed_in";
-    } catch (error) {
-      if (error instanceof SessionEndedError) return "signed_out";
-      throw error;
-    }
-  }
-
-  async #authorizationUrl(parameters, { state, nonce, verifier }) {
-    const { issuer, clientId, redirectUri, scope } = this.#options;
-    const keys = await this.#keyPair();
-    const url = new URL(`${issuer}/authorize`);
-    url.search = new URLSearchParams({
-      ...parameters,
-      response_type: "code",
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      scope,
-      state,
-      nonce,
-      code_challenge: await sha256(verifier),
-      code_challenge_method: "S256",
-      ...(keys && { dpop_jkt: await sha256(JSON.stringify(await publicKey(keys))) }),
-    });
-    return url.href;
-  }
-
-  async #finish(response, transaction) {
-    const { issuer, redirectUri } = this.#options;
-    if (!transaction.state || response.state !== transaction.state) {
-      throw new SignInError("state_mismatch", "The response is not that to the latest sign-in of this tab.");
-    }
-    // RFC 9207 §2.4: before anything else of the response is used, errors included.
-    if (response.iss !== issuer) throw new SignInError("issuer_mismatch", `The response is from ${response.iss}.`);
-    if (response.error) throw new SignInError(response.error, response.error_description ?? "There is no description.");
-    const exchange = {
-      grant_type: "authorization_code",
-      code: response.code,
-      redirect_uri: redirectUri,
-      code_verifier: transaction.verifier,
-    };
-    await this.#exclusively(async () => {
-      const [began, ends] = [Date.now(), this.#ends];
-      // Never repeated: a second exchange of a code ends the tokens of the first (RFC 6749 §4.1.2).
-      const [response, body] = await this.#post("/token", exchange);
-      if (!response.ok) throw SignInError.of(response, body);
-      const token = await this.#read(body, began, transaction.nonce);
-      if (ends !== this.#ends) throw this.#ended;
-      // The user may be another one than before.
-      this.#token = undefined;
-      this.#take(token);
-      this.#tell(this.#options.shareToken ? { token } : { signedIn: true });
-    });
-  }
-
-  async #current() {
-    const token = this.#token;
-    if (!token && this.#ended) throw this.#ended;
-    if (token && Date.now() < token.renewAt) return token;
-    try {
-      return await this.#renew();
-    } catch (error) {
-      if (!token || token !== this.#token || Date.now() >= token.expiresAt) throw error;
-      return token;
-    }
-  }
-
-  // Returns a newer token than the refused one. All callers in this tab wait for one refresh.
-  async #renew(refused = this.#token) {
-    if (this.#token !== refused && this.#token) return this.#token;
-    this.#renewal ??= this.#refresh(refused, this.#ends).finally(() => { this.#renewal = undefined; });
-    return this.#renewal;
-  }
-
-  #refresh(former, ends) {
-    // Returns the token of another tab or of a sign-in since. Fails if the session has ended since.
-    const newer = () => {
-      if (!this.#token && ends !== this.#ends) throw this.#ended;
-      return this.#token === former ? undefined : this.#token;
-    };
-    return this.#exclusively(async () => {
-      // The token of the tab that had the lock may still be on its way.
-      if (this.#options.shareToken) await pause(20);
-      if (newer()) return this.#token;
-      const began = Date.now();
-      const send = () => this.#postWithCookie("/token", { grant_type: "refresh_token" });
-      const [response, body] = await send().catch(async (error) => {
-        // The issuer may have used the token up, and the browser missed the next one. Later than this the same token
-        // may count as stolen. The next renewal tries it all the same, because most lost requests never arrived.
-        if (!(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
-        await pause(500);
-        return send();
-      });
-      if (newer()) return this.#token;
-      if (body.error === "invalid_grant") throw this.#end(SessionEndedError.of(response, body), true);
-      if (!response.ok) throw LatchkeyError.of(response, body);
-      const token = await this.#read(body, began);
-      this.#take(token);
-      if (this.#options.shareToken) this.#tell({ token });
-      return this.#token;
-    });
-  }
-
-  // Returns the token of a response that was asked for at the time `began`.
-  async #read(body, began, nonce) {
-    const wrong = (error, description) => new SignInError(error, description);
-    const { access_token: value, expires_in: seconds, id_token: idToken, scope = this.#options.scope } = body;
-    const type = (await this.#keyPair()) ? "DPoP" : "Bearer";
-    if (body.refresh_token) throw wrong("refresh_token_in_body", "Register the app with --refresh-cookie.");
-    if (!value || !(seconds > 0) || body.token_type?.toLowerCase() !== type.toLowerCase()) {
-      throw wrong("unexpected_tokens", `The response has no access token of the type ${type}.`);
-    }
-    if (!idToken && scope.split(" ").includes("openid")) throw wrong("id_token_mismatch", "There is no ID token.");
-    const claims = idToken && this.#check(idToken, nonce);
-    const renewIn = seconds * 1000 - Math.min(RENEW_BEFORE, seconds * 500);
-    return { value, type, scope, claims, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
-  }
-
-  // The signature is not checked: the ID token comes from the token endpoint directly, over TLS, which proves the
-  // issuer (OpenID Connect Core §3.1.3.7 point 6). The ID token of a refresh has no nonce (§12.2).
-  #check(idToken, nonce) {
-    const { issuer, clientId } = this.#options;
-    const claims = payload(idToken);
-    const wrong = Object.entries({
-      iss: claims.iss !== issuer,
-      aud: [claims.aud].flat().join() !== clientId,
-      exp: !(claims.exp * 1000 > Date.now() - CLOCK_SKEW),
-      nonce: nonce && claims.nonce !== nonce,
-      sub: !claims.sub,
-    }).filter(([, isWrong]) => isWrong);
-    const names = wrong.map(([name]) => name);
-    if (names.length) throw new SignInError("id_token_mismatch", `The ID token has a wrong ${names}.`);
-    return claims;
-  }
-
-  #take(token) {
-    const former = this.#token;
-    // Somebody else signed in in another tab, whose cookie this is.
-    if (former && former.claims?.sub !== token.claims?.sub) {
-      throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
-    }
-    this.#token = token;
-    this.#ended = undefined;
-    this.#wakeIn(token.renewAt - Date.now());
-    this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
-  }
-
-  #end(error, tell = false) {
-    const had = this.#token;
-    this.#ends++;
-    this.#token = undefined;
-    this.#ended = error;
-    clearTimeout(this.#timer);
-    const { description, correlationId } = error;
-    if (had && tell) this.#tell({ ended: { error: error.error, description, correlationId } });
-    if (had) this.dispatchEvent(new CustomEvent("signedout", { detail: error }));
-    return error;
-  }
-
-  #tell(message) {
-    if (!this.#closing.signal.aborted) this.#channel.postMessage(message);
-  }
-
-  #hear({ ended, signedIn, token }) {
-    if (ended) this.#end(new SessionEndedError(ended.error, ended.description, ended));
-    if (signedIn) this.#renew().catch(() => {});
-    if (token && this.#options.shareToken) {
-      try {
-        this.#take(token);
-      } catch {
-        // The event has told that another user signed in.
-      }
-    }
-  }
-
-  #wakeIn(length) {
-    clearTimeout(this.#timer);
-    if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#wake(), length);
-  }
-
-  // A hidden page renews when it is shown again, or when it needs a token.
-  #wake() {
-    const isHidden = globalThis.document?.visibilityState === "hidden";
-    if (isHidden || !this.#token || Date.now() < this.#token.renewAt) return;
-    this.#renew().catch(({ retryAfter }) => {
-      if (this.#token) this.#wakeIn(retryAfter * 1000 || RETRY_AFTER);
-    });
-  }
-
-  // Only one tab at a time runs a task.
-  #exclusively(task) {
-    const { locks } = globalThis.navigator ?? {};
-    return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
-  }
-
-  async #postWithCookie(path, fields) {
-    for (let isFirst = true; ; isFirst = false) {
-      this.#csrf ??= (await this.#ask("/csrf", { credentials: "include" }))[1].token;
-      const result = await this.#post(path, fields, { "x-csrf-token": this.#csrf });
-      if (result[0].status !== 403 || !isFirst) return result;
-      // The browser has got another cookie since. The issuer refuses this before it uses the refresh token.
-      this.#csrf = undefined;
-    }
-  }
-
-  #post(path, fields, headers) {
-    const body = new URLSearchParams({ client_id: this.#options.clientId, ...fields });
-    // With keepalive the browser stores the next cookie even if the user leaves the page meanwhile.
-    return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, headers, body });
-  }
-
-  // Returns a response of the issuer and its body.
-  async #ask(path, init) {
-    const request = new Request(this.#options.issuer + path, { ...init, signal: AbortSignal.timeout(TIMEOUT) });
-    try {
-      const response = await this.#send(request);
-      return [response, parse(await response.text())];
-    } catch (cause) {
-      throw cause instanceof LatchkeyError ? cause : lost(request, cause);
-    }
-  }
-
-  // Sends a request, with a proof if there is a key. A server that asks for another nonce has refused the request
-  // (RFC 9449 §8 and §9), so it is sent again, unless `once` is set.
-  async #send(request, { token, once } = {}) {
-    const isPlain = token ? token.type === "Bearer" : request.method === "GET";
-    const keys = isPlain ? undefined : await this.#keyPair();
-    const { origin } = new URL(request.url);
-    for (let tries = 5; ; tries--) {
-      const attempt = request.clone();
-      if (token) attempt.headers.set("Authorization", `${token.type} ${token.value}`);
-      if (keys) attempt.headers.set("DPoP", await proof(keys, request, this.#nonces.get(origin), token));
-      const response = await this.#options.fetch(attempt).catch((cause) => {
-        throw request.signal.aborted ? cause : lost(request, cause);
-      });
-      const nonce = response.headers.get("DPoP-Nonce");
-      if (nonce) this.#nonces.set(origin, nonce);
-      if (!keys || !nonce || once || tries === 1 || !(await asksForNonce(response))) return response;
-    }
-  }
-
-  // Returns the key of the DPoP proofs, if the author asked for them and the issuer offers them.
-  async #keyPair() {
-    if (!this.#options.dpop) return undefined;
-    this.#keys ??= this.#ask("/.well-known/oauth-authorization-server").then(([response, metadata]) => {
-      if (metadata.issuer !== this.#options.issuer) throw LatchkeyError.of(response, metadata);
-      return metadata.dpop_signing_alg_values_supported?.includes("ES256") && storedKeys(this.#name);
-    });
-    return this.#keys.catch((error) => {
-      this.#keys = undefined;
-      throw error;
-    });
-  }
+#options;
+#name;
+#channel;
+#token;
+#csrf;
+#keys;
+#renewal;
+#timer;
+#ended;
+#ends = 0;
+#nonces = new Map();
+#closing = new AbortController();
+constructor(options) {
+super();
+this.#options = { scope: "openid", apis: [], fetch: (request) => fetch(request), ...options };
+this.#name = `latchkey:${options.issuer}:${options.clientId}`;
+this.#channel = new BroadcastChannel(this.#name);
+this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
+const { signal } = this.#closing;
+for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, () => this.#wake(), { signal });
+globalThis.document?.addEventListener("visibilitychange", () => this.#wake(), { signal });
 }
-
+get signedIn() {
+return this.#token !== undefined;
+}
+get claims() {
+return this.#token?.claims;
+}
+get ended() {
+return this.#ended;
+}
+async start() {
+const url = new URL(location.href);
+const callback = new URL(this.#options.redirectUri);
+const response = Object.fromEntries(url.searchParams);
+const isHere = url.origin === callback.origin && url.pathname === callback.pathname;
+if (!isHere || !response.state || !(response.code || response.error)) return this.#restore();
+for (const name of ["code", "state", "iss", "error", "error_description"]) url.searchParams.delete(name);
+history.replaceState(history.state, "", url);
+if (response.state.startsWith(POPUP)) {
+this.#tell({ popup: response });
+globalThis.close();
+return "popup";
+}
+const stored = sessionStorage.getItem(this.#name);
+sessionStorage.removeItem(this.#name);
+await this.#finish(response, parse(stored));
+return "signed_in";
+}
+async signIn(parameters) {
+const transaction = { state: random(), nonce: random(), verifier: random() };
+const url = await this.#authorizationUrl(parameters, transaction);
+sessionStorage.setItem(this.#name, JSON.stringify(transaction));
+location.assign(url);
+}
+async signInWithPopup(parameters, { signal = AbortSignal.timeout(POPUP_TIMEOUT) } = {}) {
+const popup = globalThis.open("", "_blank", "popup,width=480,height=720");
+if (!popup) throw new SignInError("popup_blocked", "The browser did not open the window.");
+const transaction = { state: POPUP + random(), nonce: random(), verifier: random() };
+const listening = new AbortController();
+try {
+const response = new Promise((resolve) => {
+const listen = ({ data }) => data.popup?.state === transaction.state && resolve(data.popup);
+this.#channel.addEventListener("message", listen, { signal: listening.signal });
+});
+popup.location.href = await this.#authorizationUrl(parameters, transaction);
+await this.#finish(await raced(response, signal), transaction);
+} finally {
+listening.abort();
+popup.close();
+}
+}
+async signOut() {
+const end = new SessionEndedError("signed_out", "The user signed out.");
+this.#end(end);
+this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
+try {
+const [response, body] = await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
+if (!response.ok) throw LatchkeyError.of(response, body);
+} finally {
+this.#end(end);
+}
+}
+async accessToken() {
+return (await this.#current()).value;
+}
+async fetch(input, init) {
+const request = new Request(input, init);
+const { method, headers, signal } = request;
+const { origin, pathname } = new URL(request.url);
+const { issuer, apis } = this.#options;
+if (![issuer, ...apis].some((api) => new URL(api).origin === origin)) {
+throw new LatchkeyError("unknown_api", `${origin} is not in the option apis, so it gets no token.`);
+}
+const isSafe = ["GET", "HEAD", "OPTIONS"].includes(method);
+const hasKey = headers.has("Idempotency-Key");
+const mayPayTwice = !isSafe && !hasKey && /\/payments(\/|$)/.test(pathname);
+const repeatsLost = isSafe || hasKey;
+const repeatsRefused = repeatsLost || (!mayPayTwice && (/^(PUT|DELETE)$/.test(method) || headers.has("If-Match")));
+let token = await raced(this.#current(), signal);
+const send = async () => {
+try {
+return await this.#send(request, { token, once: mayPayTwice });
+} catch (error) {
+if (!repeatsLost || !(error instanceof ConnectionError)) throw error;
+return this.#send(request, { token });
+}
+};
+const response = await send();
+if (response.status !== 401) return response;
+const renewal = this.#renew(token);
+if (!repeatsRefused) {
+renewal.catch(() => {});
+return response;
+}
+token = await raced(renewal, signal);
+return send();
+}
+close() {
+this.#channel.close();
+this.#closing.abort();
+clearTimeout(this.#timer);
+}
+async #restore() {
+try {
+await this.#renew();
+return "signed_in";
+} catch (error) {
+if (error instanceof SessionEndedError) return "signed_out";
+throw error;
+}
+}
+async #authorizationUrl(parameters, { state, nonce, verifier }) {
+const { issuer, clientId, redirectUri, scope } = this.#options;
+const keys = await this.#keyPair();
+const url = new URL(`${issuer}/authorize`);
+url.search = new URLSearchParams({
+...parameters,
+response_type: "code",
+client_id: clientId,
+redirect_uri: redirectUri,
+scope,
+state,
+nonce,
+code_challenge: await sha256(verifier),
+code_challenge_method: "S256",
+...(keys && { dpop_jkt: await sha256(JSON.stringify(await publicKey(keys))) }),
+});
+return url.href;
+}
+async #finish(response, transaction) {
+const { issuer, redirectUri } = this.#options;
+if (!transaction.state || response.state !== transaction.state) {
+throw new SignInError("state_mismatch", "The response is not that to the latest sign-in of this tab.");
+}
+if (response.iss !== issuer) throw new SignInError("issuer_mismatch", `The response is from ${response.iss}.`);
+if (response.error) throw new SignInError(response.error, response.error_description ?? "There is no description.");
+const exchange = {
+grant_type: "authorization_code",
+code: response.code,
+redirect_uri: redirectUri,
+code_verifier: transaction.verifier,
+};
+await this.#exclusively(async () => {
+const [began, ends] = [Date.now(), this.#ends];
+const [response, body] = await this.#post("/token", exchange);
+if (!response.ok) throw SignInError.of(response, body);
+const token = await this.#read(body, began, transaction.nonce);
+if (ends !== this.#ends) throw this.#ended;
+this.#token = undefined;
+this.#take(token);
+this.#tell(this.#options.shareToken ? { token } : { signedIn: true });
+});
+}
+async #current() {
+const token = this.#token;
+if (!token && this.#ended) throw this.#ended;
+if (token && Date.now() < token.renewAt) return token;
+try {
+return await this.#renew();
+} catch (error) {
+if (!token || token !== this.#token || Date.now() >= token.expiresAt) throw error;
+return token;
+}
+}
+async #renew(refused = this.#token) {
+if (this.#token !== refused && this.#token) return this.#token;
+this.#renewal ??= this.#refresh(refused, this.#ends).finally(() => { this.#renewal = undefined; });
+return this.#renewal;
+}
+#refresh(former, ends) {
+const newer = () => {
+if (!this.#token && ends !== this.#ends) throw this.#ended;
+return this.#token === former ? undefined : this.#token;
+};
+return this.#exclusively(async () => {
+if (this.#options.shareToken) await pause(20);
+if (newer()) return this.#token;
+const began = Date.now();
+const send = () => this.#postWithCookie("/token", { grant_type: "refresh_token" });
+const [response, body] = await send().catch(async (error) => {
+if (!(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
+await pause(500);
+return send();
+});
+if (newer()) return this.#token;
+if (body.error === "invalid_grant") throw this.#end(SessionEndedError.of(response, body), true);
+if (!response.ok) throw LatchkeyError.of(response, body);
+const token = await this.#read(body, began);
+this.#take(token);
+if (this.#options.shareToken) this.#tell({ token });
+return this.#token;
+});
+}
+async #read(body, began, nonce) {
+const wrong = (error, description) => new SignInError(error, description);
+const { access_token: value, expires_in: seconds, id_token: idToken, scope = this.#options.scope } = body;
+const type = (await this.#keyPair()) ? "DPoP" : "Bearer";
+if (body.refresh_token) throw wrong("refresh_token_in_body", "Register the app with --refresh-cookie.");
+if (!value || !(seconds > 0) || body.token_type?.toLowerCase() !== type.toLowerCase()) {
+throw wrong("unexpected_tokens", `The response has no access token of the type ${type}.`);
+}
+if (!idToken && scope.split(" ").includes("openid")) throw wrong("id_token_mismatch", "There is no ID token.");
+const claims = idToken && this.#check(idToken, nonce);
+const renewIn = seconds * 1000 - Math.min(RENEW_BEFORE, seconds * 500);
+return { value, type, scope, claims, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
+}
+#check(idToken, nonce) {
+const { issuer, clientId } = this.#options;
+const claims = payload(idToken);
+const wrong = Object.entries({
+iss: claims.iss !== issuer,
+aud: [claims.aud].flat().join() !== clientId,
+exp: !(claims.exp * 1000 > Date.now() - CLOCK_SKEW),
+nonce: nonce && claims.nonce !== nonce,
+sub: !claims.sub,
+}).filter(([, isWrong]) => isWrong);
+const names = wrong.map(([name]) => name);
+if (names.length) throw new SignInError("id_token_mismatch", `The ID token has a wrong ${names}.`);
+return claims;
+}
+#take(token) {
+const former = this.#token;
+if (former && former.claims?.sub !== token.claims?.sub) {
+throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
+}
+this.#token = token;
+this.#ended = undefined;
+this.#wakeIn(token.renewAt - Date.now());
+this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
+}
+#end(error, tell = false) {
+const had = this.#token;
+this.#ends++;
+this.#token = undefined;
+this.#ended = error;
+clearTimeout(this.#timer);
+const { description, correlationId } = error;
+if (had && tell) this.#tell({ ended: { error: error.error, description, correlationId } });
+if (had) this.dispatchEvent(new CustomEvent("signedout", { detail: error }));
+return error;
+}
+#tell(message) {
+if (!this.#closing.signal.aborted) this.#channel.postMessage(message);
+}
+#hear({ ended, signedIn, token }) {
+if (ended) this.#end(new SessionEndedError(ended.error, ended.description, ended));
+if (signedIn) this.#renew().catch(() => {});
+if (token && this.#options.shareToken) {
+try {
+this.#take(token);
+} catch {
+}
+}
+}
+#wakeIn(length) {
+clearTimeout(this.#timer);
+if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#wake(), length);
+}
+#wake() {
+const isHidden = globalThis.document?.visibilityState === "hidden";
+if (isHidden || !this.#token || Date.now() < this.#token.renewAt) return;
+this.#renew().catch(({ retryAfter }) => {
+if (this.#token) this.#wakeIn(retryAfter * 1000 || RETRY_AFTER);
+});
+}
+#exclusively(task) {
+const { locks } = globalThis.navigator ?? {};
+return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
+}
+async #postWithCookie(path, fields) {
+for (let isFirst = true; ; isFirst = false) {
+this.#csrf ??= (await this.#ask("/csrf", { credentials: "include" }))[1].token;
+const result = await this.#post(path, fields, { "x-csrf-token": this.#csrf });
+if (result[0].status !== 403 || !isFirst) return result;
+this.#csrf = undefined;
+}
+}
+#post(path, fields, headers) {
+const body = new URLSearchParams({ client_id: this.#options.clientId, ...fields });
+return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, headers, body });
+}
+async #ask(path, init) {
+const request = new Request(this.#options.issuer + path, { ...init, signal: AbortSignal.timeout(TIMEOUT) });
+try {
+const response = await this.#send(request);
+return [response, parse(await response.text())];
+} catch (cause) {
+throw cause instanceof LatchkeyError ? cause : lost(request, cause);
+}
+}
+async #send(request, { token, once } = {}) {
+const isPlain = token ? token.type === "Bearer" : request.method === "GET";
+const keys = isPlain ? undefined : await this.#keyPair();
+const { origin } = new URL(request.url);
+for (let tries = 5; ; tries--) {
+const attempt = request.clone();
+if (token) attempt.headers.set("Authorization", `${token.type} ${token.value}`);
+if (keys) attempt.headers.set("DPoP", await proof(keys, request, this.#nonces.get(origin), token));
+const response = await this.#options.fetch(attempt).catch((cause) => {
+throw request.signal.aborted ? cause : lost(request, cause);
+});
+const nonce = response.headers.get("DPoP-Nonce");
+if (nonce) this.#nonces.set(origin, nonce);
+if (!keys || !nonce || once || tries === 1 || !(await asksForNonce(response))) return response;
+}
+}
+async #keyPair() {
+if (!this.#options.dpop) return undefined;
+this.#keys ??= this.#ask("/.well-known/oauth-authorization-server").then(([response, metadata]) => {
+if (metadata.issuer !== this.#options.issuer) throw LatchkeyError.of(response, metadata);
+return metadata.dpop_signing_alg_values_supported?.includes("ES256") && storedKeys(this.#name);
+});
+return this.#keys.catch((error) => {
+this.#keys = undefined;
+throw error;
+});
+}
+}
 function parse(text) {
-  try {
-    return JSON.parse(text) ?? {};
-  } catch {
-    return {};
-  }
+try {
+return JSON.parse(text) ?? {};
+} catch {
+return {};
 }
-
+}
 function payload(token) {
-  try {
-    const bytes = atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"));
-    return parse(new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0))));
-  } catch {
-    return {};
-  }
+try {
+const bytes = atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"));
+return parse(new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0))));
+} catch {
+return {};
 }
-
+}
 function lost(request, cause) {
-  return new ConnectionError("connection_failed", `${new URL(request.url).host} did not answer.`, { cause });
+return new ConnectionError("connection_failed", `${new URL(request.url).host} did not answer.`, { cause });
 }
-
-// Stops waiting for a promise when a signal aborts. What others wait for goes on.
 function raced(promise, signal) {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
+return new Promise((resolve, reject) => {
+const abort = () => reject(signal.reason);
+if (signal.aborted) abort();
+signal.addEventListener("abort", abort, { once: true });
+promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+});
 }
-
-// For browsers without Web Locks: an entry of localStorage names the task that may run, and until when. Of tasks that
-// write it at the same moment, all wait and then only the last one finds itself.
 async function withLease(name, task) {
-  const own = random();
-  const holder = () => {
-    const [until, task] = (localStorage.getItem(name) ?? "").split(" ");
-    return Number(until) > Date.now() ? task : undefined;
-  };
-  try {
-    while (holder() !== own) {
-      if (!holder()) localStorage.setItem(name, `${Date.now() + LEASE} ${own}`);
-      await pause(50);
-    }
-  } catch {
-    // No storage: the issuer answers two refreshes at once, within the retry window.
-    return task();
-  }
-  try {
-    return await task();
-  } finally {
-    if (holder() === own) localStorage.removeItem(name);
-  }
+const own = random();
+const holder = () => {
+const [until, task] = (localStorage.getItem(name) ?? "").split(" ");
+return Number(until) > Date.now() ? task : undefined;
+};
+try {
+while (holder() !== own) {
+if (!holder()) localStorage.setItem(name, `${Date.now() + LEASE} ${own}`);
+await pause(50);
 }
-
-// The key must outlive a reload, as the refresh token in the cookie does, which is bound to it, and all tabs need the
-// same one. IndexedDB stores it without making it readable: no script can export the private key.
+} catch {
+return task();
+}
+try {
+return await task();
+} finally {
+if (holder() === own) localStorage.removeItem(name);
+}
+}
 async function storedKeys(name) {
-  const made = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
-  try {
-    return await new Promise((resolve, reject) => {
-      const opening = indexedDB.open(name, 1);
-      opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
-      opening.onerror = () => reject(opening.error);
-      opening.onsuccess = () => {
-        const transaction = opening.result.transaction("keys", "readwrite");
-        const found = transaction.objectStore("keys").get("dpop");
-        found.onsuccess = () => found.result ?? transaction.objectStore("keys").put(made, "dpop");
-        transaction.oncomplete = () => resolve(found.result ?? made);
-        transaction.onabort = () => reject(transaction.error);
-      };
-    });
-  } catch {
-    // Without IndexedDB, as in some private windows, the sign-in ends with the page.
-    return made;
-  }
+const made = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+try {
+return await new Promise((resolve, reject) => {
+const opening = indexedDB.open(name, 1);
+opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+opening.onerror = () => reject(opening.error);
+opening.onsuccess = () => {
+const transaction = opening.result.transaction("keys", "readwrite");
+const found = transaction.objectStore("keys").get("dpop");
+found.onsuccess = () => found.result ?? transaction.objectStore("keys").put(made, "dpop");
+transaction.oncomplete = () => resolve(found.result ?? made);
+transaction.onabort = () => reject(transaction.error);
+};
+});
+} catch {
+return made;
 }
-
-// The members in the order of the thumbprint (RFC 7638 §3).
+}
 async function publicKey(keys) {
-  const { crv, kty, x, y } = await crypto.subtle.exportKey("jwk", keys.publicKey);
-  return { crv, kty, x, y };
+const { crv, kty, x, y } = await crypto.subtle.exportKey("jwk", keys.publicKey);
+return { crv, kty, x, y };
 }
-
 async function proof(keys, request, nonce, token) {
-  const { origin, pathname } = new URL(request.url);
-  const header = { typ: "dpop+jwt", alg: "ES256", jwk: await publicKey(keys) };
-  const claims = {
-    jti: random(),
-    htm: request.method,
-    htu: origin + pathname,
-    iat: Math.floor(Date.now() / 1000),
-    ath: token && (await sha256(token.value)),
-    nonce,
-  };
-  const input = [header, claims].map((part) => base64url(utf8(JSON.stringify(part)))).join(".");
-  const signature = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, keys.privateKey, utf8(input));
-  return `${input}.${base64url(signature)}`;
+const { origin, pathname } = new URL(request.url);
+const header = { typ: "dpop+jwt", alg: "ES256", jwk: await publicKey(keys) };
+const claims = {
+jti: random(),
+htm: request.method,
+htu: origin + pathname,
+iat: Math.floor(Date.now() / 1000),
+ath: token && (await sha256(token.value)),
+nonce,
+};
+const input = [header, claims].map((part) => base64url(utf8(JSON.stringify(part)))).join(".");
+const signature = await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, keys.privateKey, utf8(input));
+return `${input}.${base64url(signature)}`;
 }
-
 async function asksForNonce(response) {
-  if (response.status === 401) return /use_dpop_nonce/.test(response.headers.get("WWW-Authenticate"));
-  return response.status === 400 && parse(await response.clone().text()).error === "use_dpop_nonce";
+if (response.status === 401) return /use_dpop_nonce/.test(response.headers.get("WWW-Authenticate"));
+return response.status === 400 && parse(await response.clone().text()).error === "use_dpop_nonce";
 }
