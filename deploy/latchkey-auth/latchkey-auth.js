@@ -2,7 +2,8 @@
 const RENEW_BEFORE = 60_000;
 const CLOCK_SKEW = 300_000;
 const TIMEOUT = 15_000;
-const REPEAT_WITHIN = 5_000;
+const ATTEMPT = 3_000;
+const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 30_000;
 const POPUP_TIMEOUT = 1_800_000;
 const LEASE = 60_000;
@@ -243,12 +244,7 @@ return this.#exclusively(async () => {
 if (this.#options.shareToken) await pause(20);
 if (newer()) return this.#token;
 const began = Date.now();
-const send = () => this.#postWithCookie("/token", { grant_type: "refresh_token" });
-const [response, body] = await send().catch(async (error) => {
-if (!(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
-await pause(500);
-return send();
-});
+const [response, body] = await this.#sendRefresh(began);
 if (newer()) return this.#token;
 if (body.error === "invalid_grant") throw this.#end(SessionEndedError.of(response, body), true);
 if (!response.ok) throw LatchkeyError.of(response, body);
@@ -257,6 +253,16 @@ this.#take(token);
 if (this.#options.shareToken) this.#tell({ token });
 return this.#token;
 });
+}
+async #sendRefresh(began) {
+for (let left = 2; ; left--) {
+try {
+return await this.#postWithCookie("/token", { grant_type: "refresh_token" }, left ? ATTEMPT : TIMEOUT);
+} catch (error) {
+if (!left || !(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
+}
+await pause(500);
+}
 }
 async #read(body, began, nonce) {
 const wrong = (error, description) => new SignInError(error, description);
@@ -334,20 +340,21 @@ if (this.#token) this.#wakeIn(retryAfter * 1000 || RETRY_AFTER);
 const { locks } = globalThis.navigator ?? {};
 return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
 }
-async #postWithCookie(path, fields) {
+async #postWithCookie(path, fields, timeout = TIMEOUT) {
+const signal = AbortSignal.timeout(timeout);
 for (let isFirst = true; ; isFirst = false) {
-this.#csrf ??= (await this.#ask("/csrf", { credentials: "include" }))[1].token;
-const result = await this.#post(path, fields, { "x-csrf-token": this.#csrf });
+this.#csrf ??= (await this.#ask("/csrf", { credentials: "include", signal }))[1].token;
+const result = await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
 if (result[0].status !== 403 || !isFirst) return result;
 this.#csrf = undefined;
 }
 }
-#post(path, fields, headers) {
+#post(path, fields, init) {
 const body = new URLSearchParams({ client_id: this.#options.clientId, ...fields });
-return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, headers, body });
+return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, body, ...init });
 }
 async #ask(path, init) {
-const request = new Request(this.#options.issuer + path, { ...init, signal: AbortSignal.timeout(TIMEOUT) });
+const request = new Request(this.#options.issuer + path, { signal: AbortSignal.timeout(TIMEOUT), ...init });
 try {
 const response = await this.#send(request);
 return [response, parse(await response.text())];

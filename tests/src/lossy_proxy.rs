@@ -1,5 +1,5 @@
 //! A forward proxy that loses answers to refreshes, as a mobile network does: the issuer has answered, and the
-//! browser gets neither the tokens nor the cookie.
+//! browser gets neither the tokens nor the cookie. For every second one of them, the connection stays open.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -8,6 +8,7 @@ use hyper::{Request, Response, header};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::future::pending;
 use std::io::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,8 +72,8 @@ impl Drop for LossyProxy {
     }
 }
 
-/// Forwards a request and returns its response. Fails without an answer to the browser if the response is
-/// lost.
+/// Forwards a request and returns its response. If the response is lost, fails without an answer to the
+/// browser, or waits until the browser gives up.
 async fn forward(
     client: &Client<HttpConnector, Full<Bytes>>,
     request: Request<Incoming>,
@@ -90,9 +91,14 @@ async fn forward(
         parts.headers.remove(hop_by_hop);
     }
     let body = body.collect().await.map_err(Error::other)?.to_bytes();
-    let is_lost = is_refresh && (refreshes.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(one_of);
-    match is_lost {
-        true => Err(Error::other("the response was lost")),
-        false => Ok(Response::from_parts(parts, Full::new(body))),
+    let response = Response::from_parts(parts, Full::new(body));
+    if !is_refresh {
+        return Ok(response);
+    }
+    let count = refreshes.fetch_add(1, Ordering::Relaxed) + 1;
+    match (count.is_multiple_of(one_of), count.is_multiple_of(2 * one_of)) {
+        (false, _) => Ok(response),
+        (true, false) => Err(Error::other("the response was lost")),
+        (true, true) => pending().await,
     }
 }

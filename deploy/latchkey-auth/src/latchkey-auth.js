@@ -4,13 +4,14 @@
 const RENEW_BEFORE = 60_000;
 const CLOCK_SKEW = 300_000;
 const TIMEOUT = 15_000;
-// A refresh may be repeated within ten seconds (the retry window of an app with a refresh cookie). A repetition that
-// begins within half of that time arrives early enough.
-const REPEAT_WITHIN = 5_000;
+// A refresh may be repeated within ten seconds (the retry window of an app with a refresh cookie). So an attempt that
+// can be repeated ends early, and the last one begins after seven seconds. It may take longer, for a slow issuer.
+const ATTEMPT = 3_000;
+const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 30_000;
 // The flow at the issuer lasts no longer.
 const POPUP_TIMEOUT = 1_800_000;
-// Longer than a refresh with its repetition lasts.
+// Longer than a refresh with its repetitions lasts.
 const LEASE = 60_000;
 // Marks the state of a sign-in in a popup.
 const POPUP = "popup.";
@@ -293,14 +294,7 @@ export class Latchkey extends EventTarget {
       if (this.#options.shareToken) await pause(20);
       if (newer()) return this.#token;
       const began = Date.now();
-      const send = () => this.#postWithCookie("/token", { grant_type: "refresh_token" });
-      const [response, body] = await send().catch(async (error) => {
-        // The issuer may have used the token up, and the browser missed the next one. Later than this the same token
-        // may count as stolen. The next renewal tries it all the same, because most lost requests never arrived.
-        if (!(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
-        await pause(500);
-        return send();
-      });
+      const [response, body] = await this.#sendRefresh(began);
       if (newer()) return this.#token;
       if (body.error === "invalid_grant") throw this.#end(SessionEndedError.of(response, body), true);
       if (!response.ok) throw LatchkeyError.of(response, body);
@@ -309,6 +303,20 @@ export class Latchkey extends EventTarget {
       if (this.#options.shareToken) this.#tell({ token });
       return this.#token;
     });
+  }
+
+  // The issuer may have used the token in the cookie up while the browser missed the next one. After the retry window
+  // the same token counts as stolen. The next renewal sends it all the same: most lost requests never arrived, and a
+  // browser that missed all answers has no other token, so that it loses nothing that it could keep.
+  async #sendRefresh(began) {
+    for (let left = 2; ; left--) {
+      try {
+        return await this.#postWithCookie("/token", { grant_type: "refresh_token" }, left ? ATTEMPT : TIMEOUT);
+      } catch (error) {
+        if (!left || !(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
+      }
+      await pause(500);
+    }
   }
 
   // Returns the token of a response that was asked for at the time `began`.
@@ -403,25 +411,26 @@ export class Latchkey extends EventTarget {
     return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
   }
 
-  async #postWithCookie(path, fields) {
+  async #postWithCookie(path, fields, timeout = TIMEOUT) {
+    const signal = AbortSignal.timeout(timeout);
     for (let isFirst = true; ; isFirst = false) {
-      this.#csrf ??= (await this.#ask("/csrf", { credentials: "include" }))[1].token;
-      const result = await this.#post(path, fields, { "x-csrf-token": this.#csrf });
+      this.#csrf ??= (await this.#ask("/csrf", { credentials: "include", signal }))[1].token;
+      const result = await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
       if (result[0].status !== 403 || !isFirst) return result;
       // The browser has got another cookie since. The issuer refuses this before it uses the refresh token.
       this.#csrf = undefined;
     }
   }
 
-  #post(path, fields, headers) {
+  #post(path, fields, init) {
     const body = new URLSearchParams({ client_id: this.#options.clientId, ...fields });
     // With keepalive the browser stores the next cookie even if the user leaves the page meanwhile.
-    return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, headers, body });
+    return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, body, ...init });
   }
 
   // Returns a response of the issuer and its body.
   async #ask(path, init) {
-    const request = new Request(this.#options.issuer + path, { ...init, signal: AbortSignal.timeout(TIMEOUT) });
+    const request = new Request(this.#options.issuer + path, { signal: AbortSignal.timeout(TIMEOUT), ...init });
     try {
       const response = await this.#send(request);
       return [response, parse(await response.text())];

@@ -6,9 +6,18 @@ beforeEach(() => openPage());
 afterEach(() => {
   closeTabs();
   mock.timers.reset();
+  mock.restoreAll();
 });
 
-const useClock = () => mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.now() });
+// Time passes by `advance` alone, also for the signals of time limits.
+function useClock() {
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.now() });
+  mock.method(AbortSignal, "timeout", (length) => {
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new DOMException("too late", "TimeoutError")), length);
+    return controller.signal;
+  });
+}
 
 // Moves the clock, with time between the timers for what they began.
 async function advance(milliseconds, step = milliseconds) {
@@ -40,7 +49,7 @@ test("without a session the user is signed out", async () => {
 
 test("a start without network fails and can be repeated", async () => {
   const issuer = Object.assign(new Issuer(), { hasCookie: true });
-  for (let n = 0; n < 2; n++) issuer.next("/csrf", new TypeError("offline"));
+  for (let n = 0; n < 3; n++) issuer.next("/csrf", new TypeError("offline"));
   const tab = openTab(issuer);
   await assert.rejects(tab.start(), { name: "ConnectionError" });
   assert.equal(await tab.start(), "signed_in");
@@ -105,25 +114,79 @@ test("without Web Locks and storage each tab refreshes", async () => {
   assert.equal(await openTab(Object.assign(new Issuer(), { hasCookie: true })).start(), "signed_in");
 });
 
-test("a refresh whose answer was lost is repeated within the retry window", async () => {
+// A refresh uses the token in the cookie up, and may be repeated within ten seconds, as at the real issuer. The answers
+// arrive after these times in milliseconds, those without a time at once. The cookie arrives with them.
+function rotating(...delays) {
   const issuer = Object.assign(new Issuer(), { hasCookie: true });
-  issuer.next("/token", new TypeError("connection reset"));
-  assert.equal(await openTab(issuer).start(), "signed_in");
-  assert.equal(issuer.sent("/token").length, 2);
+  const { fetch } = issuer;
+  let [cookie, newest, issuedAt] = [0, 0, 0];
+  issuer.fetch = async (request) => {
+    if (!request.url.endsWith("/token")) return fetch(request);
+    if (cookie === newest) [newest, issuedAt] = [newest + 1, Date.now()];
+    else if (cookie + 1 !== newest || Date.now() >= issuedAt + 10_000) {
+      issuer.next("/token", tokenError("invalid_grant", "the refresh token was used twice"));
+    }
+    const [next, response, delay] = [newest, await fetch(request), delays.shift()];
+    if (delay) {
+      await new Promise((resolve, reject) => {
+        request.signal.addEventListener("abort", () => reject(request.signal.reason));
+        setTimeout(resolve, Math.min(delay, 2 ** 31 - 1));
+      });
+    }
+    cookie = next;
+    return response;
+  };
+  return issuer;
+}
+
+for (const [name, delays, time, attempts] of [
+  ["is lost", [Infinity], 3_500, 2],
+  ["is lost twice", [Infinity, Infinity], 7_000, 3],
+  ["arrives after the first attempt has ended", [3_100], 3_500, 2],
+  ["is always slow", [5_000, 5_000, 5_000], 12_000, 3],
+  ["is as slow as possible", [14_000, 14_000, 14_000], 21_000, 3],
+]) {
+  test(`the session continues if the answer to a refresh ${name}`, async () => {
+    useClock();
+    const issuer = rotating(...delays);
+    const starts = [openTab(issuer), openTab(issuer)].map((tab) => tab.start());
+    await settle();
+    await advance(time, 100);
+    assert.equal(issuer.sent("/token").length, attempts + 1);
+    // The second tab has waited, and uses the next token.
+    assert.deepEqual(await Promise.all(starts), ["signed_in", "signed_in"]);
+  });
+}
+
+test("a refresh whose answers are lost is sent three times, and tried again when the network is back", async () => {
+  useClock();
+  const issuer = Object.assign(new Issuer(), { hasCookie: true });
+  for (let n = 0; n < 3; n++) issuer.next("/token", new TypeError("connection reset"));
+  const tab = openTab(issuer);
+  const failed = assert.rejects(tab.start(), { name: "ConnectionError" });
+  await settle();
+  await advance(1_000, 500);
+  await failed;
+  assert.equal(issuer.sent("/token").length, 3);
+  assert.equal(await tab.start(), "signed_in");
 });
 
-test("a refresh whose answer was lost is repeated once", async () => {
-  const issuer = Object.assign(new Issuer(), { hasCookie: true });
-  for (let n = 0; n < 2; n++) issuer.next("/token", new TypeError("connection reset"));
-  await assert.rejects(openTab(issuer).start(), { name: "ConnectionError" });
-  assert.equal(issuer.sent("/token").length, 2);
+test("the last attempt of a refresh ends after 15 seconds", async () => {
+  useClock();
+  const issuer = rotating(Infinity, Infinity, Infinity);
+  const failed = assert.rejects(openTab(issuer).start(), { name: "ConnectionError" });
+  await settle();
+  await advance(22_000, 100);
+  await failed;
+  assert.equal(issuer.sent("/token").length, 3);
 });
 
+// Such as while the computer sleeps.
 test("a refresh whose answer was lost is not repeated late", async () => {
   useClock();
   const issuer = Object.assign(new Issuer(), { hasCookie: true });
   issuer.next("/token", () => {
-    mock.timers.tick(5001);
+    mock.timers.setTime(Date.now() + 7_001);
     throw new TypeError("connection reset");
   });
   await assert.rejects(openTab(issuer).start(), { name: "ConnectionError" });
