@@ -5,6 +5,7 @@ const TIMEOUT = 15_000;
 const ATTEMPT = 3_000;
 const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 30_000;
+const TICK = 30_000;
 const POPUP_TIMEOUT = 1_800_000;
 const LEASE = 60_000;
 const POPUP = "popup.";
@@ -298,7 +299,7 @@ throw this.#end(new SessionEndedError("other_user", "Another user signed in in a
 }
 this.#token = token;
 this.#ended = undefined;
-this.#wakeIn(token.renewAt - Date.now());
+this.#wakeAt(token.renewAt);
 this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
 }
 #end(error, tell = false) {
@@ -325,15 +326,16 @@ this.#take(token);
 }
 }
 }
-#wakeIn(length) {
+#wakeAt(time) {
 clearTimeout(this.#timer);
-if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#wake(), length);
+if (this.#closing.signal.aborted) return;
+this.#timer = setTimeout(() => this.#wake(time), Math.min(time - Date.now(), TICK));
 }
-#wake() {
-const isHidden = globalThis.document?.visibilityState === "hidden";
-if (isHidden || !this.#token || Date.now() < this.#token.renewAt) return;
+#wake(time = this.#token?.renewAt) {
+if (!this.#token || globalThis.document?.visibilityState === "hidden") return;
+if (Date.now() < time) return this.#wakeAt(time);
 this.#renew().catch(({ retryAfter }) => {
-if (this.#token) this.#wakeIn(retryAfter * 1000 || RETRY_AFTER);
+if (this.#token) this.#wakeAt(Date.now() + (retryAfter * 1000 || RETRY_AFTER));
 });
 }
 #exclusively(task) {

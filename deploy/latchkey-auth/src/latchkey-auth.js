@@ -9,6 +9,8 @@ const TIMEOUT = 15_000;
 const ATTEMPT = 3_000;
 const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 30_000;
+// Timers stand still while the computer sleeps, and its clock can be set. So each one soon looks at the clock.
+const TICK = 30_000;
 // The flow at the issuer lasts no longer.
 const POPUP_TIMEOUT = 1_800_000;
 // Longer than a refresh with its repetitions lasts.
@@ -359,7 +361,7 @@ export class Latchkey extends EventTarget {
     }
     this.#token = token;
     this.#ended = undefined;
-    this.#wakeIn(token.renewAt - Date.now());
+    this.#wakeAt(token.renewAt);
     this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
   }
 
@@ -391,17 +393,18 @@ export class Latchkey extends EventTarget {
     }
   }
 
-  #wakeIn(length) {
+  #wakeAt(time) {
     clearTimeout(this.#timer);
-    if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#wake(), length);
+    if (this.#closing.signal.aborted) return;
+    this.#timer = setTimeout(() => this.#wake(time), Math.min(time - Date.now(), TICK));
   }
 
   // A hidden page renews when it is shown again, or when it needs a token.
-  #wake() {
-    const isHidden = globalThis.document?.visibilityState === "hidden";
-    if (isHidden || !this.#token || Date.now() < this.#token.renewAt) return;
+  #wake(time = this.#token?.renewAt) {
+    if (!this.#token || globalThis.document?.visibilityState === "hidden") return;
+    if (Date.now() < time) return this.#wakeAt(time);
     this.#renew().catch(({ retryAfter }) => {
-      if (this.#token) this.#wakeIn(retryAfter * 1000 || RETRY_AFTER);
+      if (this.#token) this.#wakeAt(Date.now() + (retryAfter * 1000 || RETRY_AFTER));
     });
   }
 

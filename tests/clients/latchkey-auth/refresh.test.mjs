@@ -9,9 +9,15 @@ afterEach(() => {
   mock.restoreAll();
 });
 
+// The time by which the clock is ahead of the timers: after a sleep, or because it was set.
+let shift;
+
 // Time passes by `advance` alone, also for the signals of time limits.
 function useClock() {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.now() });
+  shift = 0;
+  const { now } = Date;
+  Date.now = () => now() + shift;
   mock.method(AbortSignal, "timeout", (length) => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(new DOMException("too late", "TimeoutError")), length);
@@ -277,6 +283,39 @@ for (const type of ["online", "pageshow"]) {
     assert.equal(issuer.sent("/token").length, 1);
   });
 }
+
+// No event tells a page that stays visible that the computer slept. Its timers stand still meanwhile.
+test("a token is renewed soon after the computer slept", async () => {
+  useClock();
+  const { issuer } = await signedIn();
+  await advance(10_000);
+  shift = 550_000;
+  await advance(20_000);
+  assert.equal(issuer.sent("/token").length, 2);
+});
+
+test("a token is renewed although the clock was set back", async () => {
+  useClock();
+  const { tab, issuer } = await signedIn();
+  await advance(300_000, 30_000);
+  shift = -120_000;
+  await advance(240_000, 30_000);
+  assert.equal(issuer.sent("/token").length, 1);
+  await advance(120_000, 30_000);
+  assert.equal(issuer.sent("/token").length, 2);
+});
+
+test("a renewal is not repeated before Retry-After", async () => {
+  useClock();
+  const { page, issuer } = await signedIn();
+  issuer.next("/token", tokenError("temporarily_unavailable", "overloaded", 503, { "Retry-After": "45" }));
+  await advance(541_000, 1_000);
+  assert.equal(issuer.sent("/token").length, 2);
+  await advance(40_000, 1_000);
+  assert.equal(issuer.sent("/token").length, 2);
+  await advance(5_000, 1_000);
+  assert.equal(issuer.sent("/token").length, 3);
+});
 
 test("a renewal that fails leaves the token, and is repeated after Retry-After", async () => {
   useClock();
