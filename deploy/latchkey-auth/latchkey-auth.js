@@ -345,11 +345,16 @@ return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
 async #postWithCookie(path, fields, timeout = TIMEOUT) {
 const signal = AbortSignal.timeout(timeout);
 for (let isFirst = true; ; isFirst = false) {
-this.#csrf ??= (await this.#ask("/csrf", { credentials: "include", signal }))[1].token;
+this.#csrf ??= await this.#readCsrf(signal);
 const result = await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
 if (result[0].status !== 403 || !isFirst) return result;
 this.#csrf = undefined;
 }
+}
+async #readCsrf(signal) {
+const [response, body] = await this.#ask("/csrf", { credentials: "include", signal });
+if (!response.ok) throw LatchkeyError.of(response, body);
+return body.token;
 }
 #post(path, fields, init) {
 const body = new URLSearchParams({ client_id: this.#options.clientId, ...fields });

@@ -417,12 +417,18 @@ export class Latchkey extends EventTarget {
   async #postWithCookie(path, fields, timeout = TIMEOUT) {
     const signal = AbortSignal.timeout(timeout);
     for (let isFirst = true; ; isFirst = false) {
-      this.#csrf ??= (await this.#ask("/csrf", { credentials: "include", signal }))[1].token;
+      this.#csrf ??= await this.#readCsrf(signal);
       const result = await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
       if (result[0].status !== 403 || !isFirst) return result;
       // The browser has got another cookie since. The issuer refuses this before it uses the refresh token.
       this.#csrf = undefined;
     }
+  }
+
+  async #readCsrf(signal) {
+    const [response, body] = await this.#ask("/csrf", { credentials: "include", signal });
+    if (!response.ok) throw LatchkeyError.of(response, body);
+    return body.token;
   }
 
   #post(path, fields, init) {

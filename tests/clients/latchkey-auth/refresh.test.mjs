@@ -73,6 +73,17 @@ test("an outdated anti-forgery token is fetched again, once", async () => {
   assert.equal(tab.signedIn, true);
 });
 
+for (const [status, code] of [[429, "rate_limited"], [503, "temporarily_unavailable"]]) {
+  test(`an anti-forgery token that is refused with ${status} is fetched again later`, async () => {
+    const issuer = Object.assign(new Issuer(), { hasCookie: true });
+    issuer.next("/csrf", json({ code, message: "no" }, status, { "Retry-After": "7" }));
+    const tab = openTab(issuer);
+    await assert.rejects(tab.start(), { name: "LatchkeyError", error: code, status, retryAfter: 7 });
+    assert.equal(issuer.sent("/token").length, 0);
+    assert.equal(await tab.start(), "signed_in");
+  });
+}
+
 test("all callers in a tab wait for one refresh", async () => {
   const issuer = Object.assign(new Issuer(), { hasCookie: true });
   const tab = openTab(issuer);
