@@ -276,7 +276,8 @@ throw wrong("unexpected_tokens", `The response has no access token of the type $
 if (!idToken && scope.split(" ").includes("openid")) throw wrong("id_token_mismatch", "There is no ID token.");
 const claims = idToken && this.#check(idToken, nonce);
 const renewIn = seconds * 1000 - Math.min(RENEW_BEFORE, seconds * 500);
-return { value, type, scope, claims, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
+const user = (claims || payload(value)).sub;
+return { value, type, scope, claims, user, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
 }
 #check(idToken, nonce) {
 const { issuer, clientId } = this.#options;
@@ -294,7 +295,7 @@ return claims;
 }
 #take(token) {
 const former = this.#token;
-if (former && former.claims?.sub !== token.claims?.sub) {
+if (former && former.user !== token.user) {
 throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
 }
 this.#token = token;

@@ -333,7 +333,9 @@ export class Latchkey extends EventTarget {
     if (!idToken && scope.split(" ").includes("openid")) throw wrong("id_token_mismatch", "There is no ID token.");
     const claims = idToken && this.#check(idToken, nonce);
     const renewIn = seconds * 1000 - Math.min(RENEW_BEFORE, seconds * 500);
-    return { value, type, scope, claims, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
+    // Without an ID token, the access token names the user: it is a JWT (RFC 9068).
+    const user = (claims || payload(value)).sub;
+    return { value, type, scope, claims, user, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
   }
 
   // The signature is not checked: the ID token comes from the token endpoint directly, over TLS, which proves the
@@ -356,7 +358,7 @@ export class Latchkey extends EventTarget {
   #take(token) {
     const former = this.#token;
     // Somebody else signed in in another tab, whose cookie this is.
-    if (former && former.claims?.sub !== token.claims?.sub) {
+    if (former && former.user !== token.user) {
       throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
     }
     this.#token = token;

@@ -256,6 +256,26 @@ test("a tab never takes the token of another user", async () => {
   assert.equal(tab.claims.sub, "8");
 });
 
+// Without an ID token, the access token names the user.
+for (const shareToken of [false, true]) {
+  test(`without openid a tab never takes the token of another user, shared: ${shareToken}`, async () => {
+    const issuer = new Issuer();
+    const answer = (sub) => {
+      const payload = Buffer.from(JSON.stringify({ sub })).toString("base64url");
+      issuer.extra = { id_token: undefined, scope: "posts:read", access_token: `e30.${payload}.signature` };
+    };
+    answer("7");
+    const { tab } = await signedIn({ scope: "posts:read", shareToken }, issuer);
+    assert.equal(await tab.start(), "signed_in");
+    assert.equal(tab.claims, undefined);
+    answer("8");
+    if (shareToken) await openTab(issuer, { scope: "posts:read", shareToken }).start();
+    else assert.equal(await tab.start(), "signed_out");
+    await until(() => !tab.signedIn);
+    assert.deepEqual(tab.heard, ["signedin", "renewed", "signedout other_user"]);
+  });
+}
+
 test("a token is renewed a minute before it expires", async () => {
   useClock();
   const { tab, issuer } = await signedIn();
