@@ -129,7 +129,7 @@ export class LatchkeyError extends Error {
   readonly status: number | undefined;
   /** The time after which a repetition can succeed, in seconds. */
   readonly retryAfter: number | undefined;
-  /** The URL of the explanation of this class of errors. */
+  /** The URL of the explanation of this class of errors, in `latchkey-auth-errors.html` beside the module. */
   readonly documentation: string;
 }
 

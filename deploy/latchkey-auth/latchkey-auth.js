@@ -22,7 +22,7 @@ Object.assign(this, { error, description, correlationId, status, retryAfter, nam
 }
 static title = "LatchkeyError";
 get documentation() {
-return new URL(`./README.md#${this.name.toLowerCase()}`, import.meta.url).href;
+return `${new URL("./latchkey-auth-errors.html", import.meta.url)}#${this.name.toLowerCase()}`;
 }
 static async from(response) {
 return this.of(response, parse(await response.clone().text()));

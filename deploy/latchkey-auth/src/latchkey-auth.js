@@ -1,4 +1,4 @@
-// Sign-in with Latchkey for single-page apps. latchkey-auth.d.ts documents each member, README.md the errors.
+// Sign-in with Latchkey for single-page apps. latchkey-auth.d.ts documents each member.
 
 // Lengths of time in milliseconds.
 const RENEW_BEFORE = 60_000;
@@ -34,7 +34,8 @@ export class LatchkeyError extends Error {
   static title = "LatchkeyError";
 
   get documentation() {
-    return new URL(`./README.md#${this.name.toLowerCase()}`, import.meta.url).href;
+    // Bundlers find the file by this form.
+    return `${new URL("./latchkey-auth-errors.html", import.meta.url)}#${this.name.toLowerCase()}`;
   }
 
   // Reads the error of the API, or that of the token endpoint (RFC 6749 §5.2).

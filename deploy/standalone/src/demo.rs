@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use identity::clients;
 use runtime::startup::Runtime;
@@ -110,6 +110,7 @@ pub(crate) fn routes(
         false => routes
             .route(DEMO_PATH, get(app_or_response))
             .route(DEMO_APP_CALLBACK, get(app))
+            .route("/demo/latchkey-auth-errors.html", get(errors))
             .route("/demo/{file}", get(script)),
     };
     let app_page: AppPage = has_demo_app.then(|| {
@@ -158,4 +159,10 @@ async fn script(Path(file): Path<String>) -> Response {
         Some((_, script)) => (headers, script).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+/// `GET /demo/latchkey-auth-errors.html`, to which the errors of `latchkey-auth.js` link.
+async fn errors() -> impl IntoResponse {
+    let page = Html(include_str!("../../latchkey-auth/latchkey-auth-errors.html"));
+    ([(header::CACHE_CONTROL, "no-cache")], page)
 }

@@ -5,7 +5,7 @@ import {
   ConnectionError, LatchkeyError, SessionEndedError, SignInError,
 } from "../../../deploy/latchkey-auth/latchkey-auth.js";
 
-test("each class of errors has its explanation in the README", () => {
+test("each class of errors has its explanation", () => {
   for (const Class of [LatchkeyError, SignInError, SessionEndedError, ConnectionError]) {
     const error = new Class("a_code", "words", { correlationId: "4bf9", status: 400, retryAfter: 5, cause: "a cause" });
     assert.ok(error instanceof LatchkeyError && error instanceof Error);
@@ -18,8 +18,7 @@ test("each class of errors has its explanation in the README", () => {
       },
     );
     const { href, hash } = new URL(error.documentation);
-    const headings = readFileSync(new URL(href), "utf8").match(/^### .*$/gm);
-    assert.ok(headings.some((heading) => `#${heading.slice(4).replaceAll("`", "").toLowerCase()}` === hash), hash);
+    assert.ok(readFileSync(new URL(href), "utf8").includes(`<h2 id="${hash.slice(1)}">${name}</h2>`), hash);
   }
 });
 

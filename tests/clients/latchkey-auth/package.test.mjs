@@ -14,7 +14,8 @@ test("npm accepts the package", () => {
   });
   const files = JSON.parse(output)[0].files.map(({ path }) => path);
   assert.deepEqual(files.sort(), [
-    "LICENSE", "README.md", "latchkey-auth.d.ts", "latchkey-auth.js", "package.json", "src/latchkey-auth.js",
+    "LICENSE", "README.md", "latchkey-auth-errors.html", "latchkey-auth.d.ts", "latchkey-auth.js", "package.json",
+    "src/latchkey-auth.js",
   ]);
   assert.equal(manifest.dependencies ?? manifest.peerDependencies, undefined);
 });

@@ -17,7 +17,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img
      form-action 'self'; frame-ancestors 'none'";
 /// The longest client id that the samples repeat, in bytes. A page has dozens of places for it.
 const MAX_CLIENT_ID: usize = 256;
-const HTML: &str = "text/html; charset=utf-8";
+pub(super) const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// What the reader chose for the samples, by the query of an address. All links keep it.

@@ -1,7 +1,7 @@
 //! `/openapi.json`, the reference under `/docs`, and Swagger UI, whose files are part of the binary.
 
 use super::document;
-use super::pages::{self, CACHING};
+use super::pages::{self, CACHING, HTML};
 use super::reference::Reference;
 use crate::{Cors, Error, cors, openapi, rate_limits};
 use axum::Router;
@@ -159,12 +159,16 @@ async fn page_or_asset(
 fn asset(file: &str, issuer: &str) -> Option<Response> {
     let (content_type, text) = match file {
         "reference.css" => (CSS, include_str!("../../assets/reference.css")),
-        "try" => ("text/html; charset=utf-8", include_str!("../../assets/try.html")),
+        "try" => (HTML, include_str!("../../assets/try.html")),
         "try.css" => (CSS, include_str!("../../assets/try.css")),
         "try.js" => (JAVASCRIPT, include_str!("../../assets/try.js")),
         "latchkey-auth.js" => (
             JAVASCRIPT,
             include_str!("../../../../deploy/latchkey-auth/latchkey-auth.js"),
+        ),
+        "latchkey-auth-errors.html" => (
+            HTML,
+            include_str!("../../../../deploy/latchkey-auth/latchkey-auth-errors.html"),
         ),
         "swagger-ui.css" | "swagger-ui-bundle.js" => {
             let config = Arc::new(utoipa_swagger_ui::Config::from("/openapi.json"));

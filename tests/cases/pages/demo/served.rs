@@ -46,6 +46,24 @@ async fn the_scripts_of_the_demo_app_are_complete(world: SharedWorld) {
     assert_eq!(imports, Vec::<String>::new());
 }
 
+/// Each copy of the module is the shipped file, beside the page to which its errors link.
+async fn the_errors_of_the_module_are_explained(world: SharedWorld) {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
+    let shipped = read("deploy/latchkey-auth/latchkey-auth.js");
+    let link = shipped.split("new URL(\"./").nth(1).unwrap();
+    let errors = link.split('"').next().unwrap();
+    for folder in ["/demo", "/docs"] {
+        for (file, kind) in [("latchkey-auth.js", "text/javascript"), (errors, "text/html")] {
+            let copy = world.anyone().get(&format!("{folder}/{file}")).await.expect(200);
+            assert_eq!(copy.header("content-type"), format!("{kind}; charset=utf-8"));
+            assert_eq!(copy.text(), read(&format!("deploy/latchkey-auth/{file}")));
+        }
+    }
+    let copied = format!(" deploy/latchkey-auth/{errors} ");
+    assert!(read("docs/apps/demo.md").contains(&copied));
+}
+
 /// An operator can disable the app: its link on the front page would then lead to an error.
 async fn the_front_page_links_to_the_demo_app_while_it_is_enabled(world: World) {
     let has_link = async || {
@@ -77,6 +95,7 @@ async fn the_names_of_files_are_code(world: SharedWorld) {
 on_one_process!(
     the_demo_app_is_served_with_a_strict_policy,
     the_scripts_of_the_demo_app_are_complete,
+    the_errors_of_the_module_are_explained,
     the_front_page_links_to_the_demo_app_while_it_is_enabled,
     the_names_of_files_are_code,
 );
