@@ -232,6 +232,30 @@ test("tabs share a token if the author asks for it", async () => {
   assert.equal(issuer.sent("/token").length, 3);
 });
 
+for (const shareToken of [false, true]) {
+  test(`messages between tabs have a token only if the author asks for it: ${shareToken}`, async () => {
+    const channel = new BroadcastChannel(`latchkey:${ISSUER}:notes`);
+    const messages = [];
+    channel.addEventListener("message", ({ data }) => messages.push(JSON.stringify(data)));
+    const issuer = new Issuer();
+    const page = openPage();
+    await openTab(issuer, { shareToken }).signIn();
+    const { entries } = sessionStorage;
+    openPage(issuer.authorize(page.visited[0]));
+    sessionStorage.entries = entries;
+    const tab = openTab(issuer, { shareToken });
+    await tab.start();
+    issuer.valid.clear();
+    await tab.fetch("https://api.notes.example/posts");
+    await tab.signOut();
+    await until(() => messages.some((message) => message.includes("signed_out_elsewhere")));
+    await settle();
+    channel.close();
+    const tokens = messages.filter((message) => message.includes("token"));
+    assert.equal(tokens.length, shareToken ? 2 : 0, messages.join());
+  });
+}
+
 test("a sign-in reaches the other tabs", async () => {
   const issuer = new Issuer();
   const other = openTab(issuer);
