@@ -108,6 +108,16 @@ export class Latchkey extends EventTarget {
     listener: EventListenerOrEventListenerObject | null,
     options?: boolean | AddEventListenerOptions,
   ): void;
+  removeEventListener<K extends keyof LatchkeyEvents>(
+    type: K,
+    listener: (event: LatchkeyEvents[K]) => void,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | EventListenerOptions,
+  ): void;
 }
 
 /** An error of the issuer, of an API, or of this module. */

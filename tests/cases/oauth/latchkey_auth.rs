@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::{
     App, Chromium, ClientLibrary, Shape, SharedWorld, StubServer, User, World, eventually, on_one_shape,
-    response, without_deployment,
+    response, tool, without_deployment,
 };
 
 const ORIGIN: &str = "http://localhost:4000";
@@ -25,7 +25,19 @@ fn the_tests_of_the_module_pass() {
         .filter(|path| path.to_str().unwrap().ends_with(".test.mjs"))
         .collect();
     assert!(tests.len() > 6, "only {tests:?} were found");
-    let output = Command::new("node").arg("--test").args(tests).output().unwrap();
+    expect_success(Command::new("node").arg("--test").args(tests));
+}
+
+fn a_program_with_the_types_of_the_module_compiles() {
+    let options = "--noEmit --strict --target es2022 --module esnext --moduleResolution bundler";
+    let compiler = tool("latchkey-auth").join("node_modules/typescript/lib/tsc.js");
+    let mut command = Command::new("node");
+    command.arg(compiler).args(options.split(' '));
+    expect_success(command.arg(directory().join("types.ts")));
+}
+
+fn expect_success(command: &mut Command) {
+    let output = command.output().unwrap();
     let report = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{}\n{report}", output.status);
 }
@@ -142,4 +154,7 @@ on_one_shape!(
     the_module_signs_in_refreshes_and_signs_out,
     a_page_in_chromium_signs_in_reloads_and_signs_in_with_a_popup,
 );
-without_deployment!(the_tests_of_the_module_pass);
+without_deployment!(
+    the_tests_of_the_module_pass,
+    a_program_with_the_types_of_the_module_compiles
+);
