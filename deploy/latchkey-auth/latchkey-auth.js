@@ -433,7 +433,7 @@ return Number(until) > Date.now() ? task : undefined;
 try {
 while (holder() !== own) {
 if (!holder()) localStorage.setItem(name, `${Date.now() + LEASE} ${own}`);
-await pause(50);
+await pause(100);
 }
 } catch {
 return task();

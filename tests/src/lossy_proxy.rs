@@ -22,9 +22,19 @@ const REFRESH: &[u8] = b"grant_type=refresh_token";
 #[derive(Debug)]
 pub struct LossyProxy {
     pub(crate) port: u16,
-    refreshes: Arc<AtomicUsize>,
+    refreshes: Arc<Refreshes>,
     one_of: usize,
     server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Refreshes {
+    /// The number of those that the issuer answered.
+    answered: AtomicUsize,
+    /// Each request that the browser waits for has a clone.
+    waiting: Arc<()>,
+    /// The largest number of those at the same time.
+    most: AtomicUsize,
 }
 
 impl LossyProxy {
@@ -32,18 +42,18 @@ impl LossyProxy {
     pub async fn start(one_of: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let refreshes = Arc::<AtomicUsize>::default();
-        let count = Arc::clone(&refreshes);
+        let refreshes = Arc::<Refreshes>::default();
+        let seen = Arc::clone(&refreshes);
         let client = Client::builder(TokioExecutor::new())
             .pool_max_idle_per_host(0)
             .build(HttpConnector::new());
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
-                let (count, client) = (Arc::clone(&count), client.clone());
+                let (seen, client) = (Arc::clone(&seen), client.clone());
                 let service = service_fn(move |request| {
-                    let (count, client) = (Arc::clone(&count), client.clone());
-                    async move { forward(&client, request, &count, one_of).await }
+                    let (seen, client) = (Arc::clone(&seen), client.clone());
+                    async move { forward(&client, request, &seen, one_of).await }
                 });
                 // A browser itself repeats a request that fails on a connection that it used before.
                 let connection = hyper::server::conn::http1::Builder::new()
@@ -62,7 +72,12 @@ impl LossyProxy {
 
     /// The number of answers that were lost.
     pub fn lost(&self) -> usize {
-        self.refreshes.load(Ordering::Relaxed) / self.one_of
+        self.refreshes.answered.load(Ordering::Relaxed) / self.one_of
+    }
+
+    /// The largest number of refreshes at the same time.
+    pub fn most_at_once(&self) -> usize {
+        self.refreshes.most.load(Ordering::Relaxed)
     }
 }
 
@@ -77,13 +92,18 @@ impl Drop for LossyProxy {
 async fn forward(
     client: &Client<HttpConnector, Full<Bytes>>,
     request: Request<Incoming>,
-    refreshes: &AtomicUsize,
+    refreshes: &Refreshes,
     one_of: usize,
 ) -> Result<Response<Full<Bytes>>, Error> {
     let (mut parts, body) = request.into_parts();
     parts.headers.remove("proxy-connection");
     let body = body.collect().await.map_err(Error::other)?.to_bytes();
     let is_refresh = body.windows(REFRESH.len()).any(|part| part == REFRESH);
+    let waiting = is_refresh.then(|| Arc::clone(&refreshes.waiting));
+    if let Some(waiting) = &waiting {
+        let number = Arc::strong_count(waiting) - 1;
+        refreshes.most.fetch_max(number, Ordering::Relaxed);
+    }
     let request = Request::from_parts(parts, Full::new(body));
     let response = client.request(request).await.map_err(Error::other)?;
     let (mut parts, body) = response.into_parts();
@@ -95,7 +115,7 @@ async fn forward(
     if !is_refresh {
         return Ok(response);
     }
-    let count = refreshes.fetch_add(1, Ordering::Relaxed) + 1;
+    let count = refreshes.answered.fetch_add(1, Ordering::Relaxed) + 1;
     match (count.is_multiple_of(one_of), count.is_multiple_of(2 * one_of)) {
         (false, _) => Ok(response),
         (true, false) => Err(Error::other("the response was lost")),

@@ -526,7 +526,7 @@ async function withLease(name, task) {
   try {
     while (holder() !== own) {
       if (!holder()) localStorage.setItem(name, `${Date.now() + LEASE} ${own}`);
-      await pause(50);
+      await pause(100);
     }
   } catch {
     // No storage: the issuer answers two refreshes at once, within the retry window.
