@@ -5,6 +5,7 @@ const TIMEOUT = 15_000;
 const ATTEMPT = 3_000;
 const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 30_000;
+const RECONNECT_AFTER = 5_000;
 const TICK = 30_000;
 const POPUP_TIMEOUT = 1_800_000;
 const LEASE = 60_000;
@@ -335,8 +336,9 @@ this.#timer = setTimeout(() => this.#wake(time), Math.min(time - Date.now(), TIC
 #wake(time = this.#token?.renewAt) {
 if (!this.#token || globalThis.document?.visibilityState === "hidden") return;
 if (Date.now() < time) return this.#wakeAt(time);
-this.#renew().catch(({ retryAfter }) => {
-if (this.#token) this.#wakeAt(Date.now() + (retryAfter * 1000 || RETRY_AFTER));
+this.#renew().catch((error) => {
+const after = error instanceof ConnectionError ? RECONNECT_AFTER : error.retryAfter * 1000 || RETRY_AFTER;
+if (this.#token) this.#wakeAt(Date.now() + after);
 });
 }
 #exclusively(task) {

@@ -9,6 +9,9 @@ const TIMEOUT = 15_000;
 const ATTEMPT = 3_000;
 const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 30_000;
+// An attempt may reach the issuer after the browser gave up. So the next one after a failed connection comes within the
+// retry window of that one.
+const RECONNECT_AFTER = 5_000;
 // Timers stand still while the computer sleeps, and its clock can be set. So each one soon looks at the clock.
 const TICK = 30_000;
 // The flow at the issuer lasts no longer.
@@ -406,8 +409,9 @@ export class Latchkey extends EventTarget {
   #wake(time = this.#token?.renewAt) {
     if (!this.#token || globalThis.document?.visibilityState === "hidden") return;
     if (Date.now() < time) return this.#wakeAt(time);
-    this.#renew().catch(({ retryAfter }) => {
-      if (this.#token) this.#wakeAt(Date.now() + (retryAfter * 1000 || RETRY_AFTER));
+    this.#renew().catch((error) => {
+      const after = error instanceof ConnectionError ? RECONNECT_AFTER : error.retryAfter * 1000 || RETRY_AFTER;
+      if (this.#token) this.#wakeAt(Date.now() + after);
     });
   }
 

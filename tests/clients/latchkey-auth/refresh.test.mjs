@@ -360,6 +360,18 @@ test("a token is renewed although the clock was set back", async () => {
   assert.equal(issuer.sent("/token").length, 2);
 });
 
+// An attempt that was under way in the network may arrive late, and its answer is lost too. The next one follows within
+// the retry window.
+test("a renewal without an answer is tried again after five seconds", async () => {
+  useClock();
+  const { issuer } = await signedIn();
+  for (let n = 0; n < 3; n++) issuer.next("/token", new TypeError("offline"));
+  await advance(541_000, 500);
+  assert.equal(issuer.sent("/token").length, 4);
+  await advance(5_000, 500);
+  assert.equal(issuer.sent("/token").length, 5);
+});
+
 test("a renewal is not repeated before Retry-After", async () => {
   useClock();
   const { page, issuer } = await signedIn();
