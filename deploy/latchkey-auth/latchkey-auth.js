@@ -259,7 +259,9 @@ return this.#token;
 async #sendRefresh(began) {
 for (let left = 2; ; left--) {
 try {
-return await this.#postWithCookie("/token", { grant_type: "refresh_token" }, left ? ATTEMPT : TIMEOUT);
+const fields = { grant_type: "refresh_token" };
+const result = await this.#postWithCookie("/token", fields, left ? ATTEMPT : TIMEOUT);
+if (!left || ![502, 504].includes(result[0].status)) return result;
 } catch (error) {
 if (!left || !(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
 }
@@ -267,14 +269,13 @@ await pause(500);
 }
 }
 async #read(body, began, nonce) {
-const wrong = (error, description) => new SignInError(error, description);
 const { access_token: value, expires_in: seconds, id_token: idToken, scope = this.#options.scope } = body;
 const type = (await this.#keyPair()) ? "DPoP" : "Bearer";
-if (body.refresh_token) throw wrong("refresh_token_in_body", "Register the app with --refresh-cookie.");
+if (body.refresh_token) throw new SignInError("refresh_token_in_body", "Register the app with --refresh-cookie.");
 if (!value || !(seconds > 0) || body.token_type?.toLowerCase() !== type.toLowerCase()) {
-throw wrong("unexpected_tokens", `The response has no access token of the type ${type}.`);
+throw new SignInError("unexpected_tokens", `The response has no access token of the type ${type}.`);
 }
-if (!idToken && scope.split(" ").includes("openid")) throw wrong("id_token_mismatch", "There is no ID token.");
+if (!idToken && scope.split(" ").includes("openid")) throw new SignInError("id_token_mismatch", "There is no ID token.");
 const claims = idToken && this.#check(idToken, nonce);
 const renewIn = seconds * 1000 - Math.min(RENEW_BEFORE, seconds * 500);
 const user = (claims || payload(value)).sub;
@@ -348,16 +349,15 @@ return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
 async #postWithCookie(path, fields, timeout = TIMEOUT) {
 const signal = AbortSignal.timeout(timeout);
 for (let isFirst = true; ; isFirst = false) {
-this.#csrf ??= await this.#readCsrf(signal);
+if (!this.#csrf) {
+const [response, body] = await this.#ask("/csrf", { credentials: "include", signal });
+if (!response.ok) throw LatchkeyError.of(response, body);
+this.#csrf = body.token;
+}
 const result = await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
 if (result[0].status !== 403 || !isFirst) return result;
 this.#csrf = undefined;
 }
-}
-async #readCsrf(signal) {
-const [response, body] = await this.#ask("/csrf", { credentials: "include", signal });
-if (!response.ok) throw LatchkeyError.of(response, body);
-return body.token;
 }
 #post(path, fields, init) {
 const body = new URLSearchParams({ client_id: this.#options.clientId, ...fields });

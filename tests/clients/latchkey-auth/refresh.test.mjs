@@ -198,6 +198,20 @@ test("the last attempt of a refresh ends after 15 seconds", async () => {
   assert.equal(issuer.sent("/token").length, 3);
 });
 
+for (const status of [502, 504]) {
+  test(`a refresh is repeated if a proxy lost its answer, which it tells by ${status}`, async () => {
+    const issuer = Object.assign(new Issuer(), { hasCookie: true });
+    const lose = () => issuer.next("/token", () => new Response("<html>", { status }));
+    lose();
+    const tab = openTab(issuer);
+    assert.equal(await tab.start(), "signed_in");
+    assert.equal(issuer.sent("/token").length, 2);
+    for (let n = 0; n < 3; n++) lose();
+    await assert.rejects(tab.start(), { name: "LatchkeyError", error: "unexpected_response", status });
+    assert.equal(issuer.sent("/token").length, 5);
+  });
+}
+
 // Such as while the computer sleeps.
 test("a refresh whose answer was lost is not repeated late", async () => {
   useClock();
