@@ -47,9 +47,10 @@ try {
 </script>
 </html>
 `;
-const module = await readFile(new URL("../../../deploy/latchkey-auth/latchkey-auth.js", import.meta.url));
+const read = (name) => readFile(new URL(`../../../deploy/latchkey-auth/${name}`, import.meta.url));
 const html = ["text/html; charset=utf-8", page];
-const files = { "/": html, "/callback": html, "/latchkey-auth.js": ["text/javascript", module] };
+const files = { "/": html, "/callback": html, "/latchkey-auth.js": ["text/javascript", await read("latchkey-auth.js")] };
+files["/latchkey-auth-errors.html"] = [html[0], await read("latchkey-auth-errors.html")];
 
 const server = createServer((request, response) => {
   const [type, body] = files[request.url.split("?")[0]] ?? ["text/plain", undefined];
