@@ -20,7 +20,7 @@ const MAX_CLIENT_ID: usize = 256;
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
-/// What the reader chose for the samples, by the query of an address. All links keep it.
+/// The choice of the reader for the samples, by the query of an address. All links keep it.
 struct Choice {
     client_id: Option<String>,
     /// The language of the samples that are open, or of those in Markdown, which otherwise has all.

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 const COMPARISONS: usize = 3;
 /// A second address of every machine with Linux, from which it reaches itself.
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
-/// What an operator can do if the check cannot.
+/// The way to find it out without the check.
 const BY_HAND: &str = "sign in, and compare the address of `events list` with yours";
 
 /// The count in a response.

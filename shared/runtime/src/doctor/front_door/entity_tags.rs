@@ -5,9 +5,9 @@ use reqwest::header::{ACCEPT_ENCODING, ETAG, IF_NONE_MATCH};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use web::headers::single;
 
-/// What the client accepts: gzip, which the programs apply to long responses, and gzip only if it gets
-/// nothing else, so that they compress none. Most proxies ignore that wish, and compress what the programs
-/// left as it was.
+/// The encodings that the client accepts: gzip, which the programs apply to long responses, and gzip only if
+/// it gets nothing else, so that they compress none. Most proxies ignore that wish, and compress what the
+/// programs left as it was.
 const ACCEPTED: [&str; 2] = ["gzip", "gzip;q=0.5, identity"];
 
 impl FrontDoor<'_> {
