@@ -37,9 +37,13 @@ the two are set.
 
 One file can serve `latchkey`, `auth-server` and `api-server`: each of the latter two ignores the settings that only the other one has. Every
 program that reads the file can read all its secrets. So give each secret by its `-file` setting. Only the user of the issuer may read the files
-of `master-key-file` and `master-key-previous-file`, not that of the API. A settings file that holds a secret itself must give
-other users of the machine no access: its mode is 0600, or 0640 with the group of the service. Otherwise the programs that have this setting
-do not start. URLs that may contain a password are secrets.
+of `master-key-file` and `master-key-previous-file`, not that of the API.
+
+A program does not start if every user has access to a settings file that holds one of its secrets. URLs of the database, Redis and the SMTP
+server are secrets if they have a password, and the URL of the webhook always is. Such a file has the mode 0600 and belongs to the user of the
+service, or the mode 0640 and the group of the service. Where no such user or group is known, only `-file` settings remain: for the units of
+`deploy/systemd`, whose users exist as long as the services; for services of the Debian package that share the file; and for the ConfigMaps of
+Kubernetes, which all users in a pod can read. Their [examples](install.md#two-services) use `-file` settings.
 
 An unknown key, or a value that the flag would not accept, keeps the program from starting, also if a flag or a variable overrides it. The
 error names the file, the line and, for an unknown key, the most similar setting.

@@ -1,10 +1,10 @@
 //! The settings file: its precedence, and the errors that name its lines; the commands `config`.
 
+mod access;
+
 use clap::{Arg, Args as _, Command};
 use runtime::settings::SETTINGS_OF_ONE_SERVICE;
 use serde_json::{Value, json};
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
 use tests::{Shape, SharedWorld, World, on_every_shape, without_deployment};
 
 /// The programs of every shape take the settings of both services from one file.
@@ -210,36 +210,6 @@ async fn errors_name_the_file_the_line_and_the_remedy(world: SharedWorld) {
     assert!(stderr.contains("a value is required for '--config"), "{stderr}");
 }
 
-/// A group may read it, because that of a service has no other members.
-async fn every_user_may_read_a_file_without_secrets_alone(world: SharedWorld) {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let path = file.path().to_str().unwrap();
-    let write = |settings: &str, mode: u32| {
-        std::fs::write(path, settings).unwrap();
-        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
-    };
-    let with_password = "dpop = \"on\"\nredis-url = \"redis://:secret@localhost\"";
-    for mode in [0o644, 0o604, 0o602] {
-        write(with_password, mode);
-        let error = format!("`redis-url` in {path}, line 2: every user has access to the file");
-        expect_refused(&world, path, &error);
-    }
-    for (settings, mode) in [
-        (with_password, 0o600),
-        (with_password, 0o640),
-        ("redis-url-file = \"/run/secrets/redis-url\"", 0o644),
-    ] {
-        write(settings, mode);
-        let arguments = ["config", "show", "--config", path];
-        for output in [
-            world.run_without_settings(&arguments),
-            world.run_api_without_settings(&arguments),
-        ] {
-            assert!(output.status.success(), "{mode:o}: {output:?}");
-        }
-    }
-}
-
 /// The precedence of flags is about the same setting only.
 async fn a_setting_and_its_file_form_exclude_each_other(world: SharedWorld) {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -292,7 +262,6 @@ on_every_shape!(
     flags_come_first_then_variables_then_the_file,
     errors_name_the_file_the_line_and_the_remedy,
     a_setting_and_its_file_form_exclude_each_other,
-    every_user_may_read_a_file_without_secrets_alone,
     config_show_prints_no_secret,
     config_check_succeeds_if_the_server_would_start,
 );

@@ -3,6 +3,7 @@
 use super::message;
 use clap::{Arg, Command};
 use foundation::settings::InvalidSetting;
+use mail::SmtpUrl;
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -11,7 +12,10 @@ use std::io::{self, Read as _};
 use std::ops::Range;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use storage::db::DatabaseUrl;
+use storage::redis::RedisUrl;
 use toml_edit::{Document, Item, Key, Value};
+use url::Url;
 
 /// The settings that only the issuer or only the API has. As one file serves both, each program accepts the
 /// keys of the other one, although it has no definition of them.
@@ -71,7 +75,7 @@ pub(super) struct Entry {
 
 /// Reads the file and returns its entries by the names of the flags of `command`. Fails if the file cannot be
 /// read, is too large or is not TOML, if no program has a key, if `command` refuses a value, or if every user
-/// has access to a secret.
+/// has access to a secret in it.
 pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Entry>, InvalidSetting> {
     let read = read_text(path);
     let read = read.map_err(|error| InvalidSetting(format!("CONFIG {}: {error}", path.display())));
@@ -82,6 +86,7 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Ent
         let (place, cause) = (place(line(&text, error.span())), error.message());
         InvalidSetting(format!("syntax error in {place}: {cause}"))
     })?;
+    let is_open = mode & ACCESS_OF_OTHERS != 0;
     let mut entries = HashMap::new();
     for (key, item) in document.iter() {
         let line = line(&text, document.key(key).and_then(Key::span));
@@ -89,11 +94,9 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Ent
         match settings(command).find(|(name, _)| *name == key) {
             Some((name, arg)) => {
                 let texts = texts(arg, item).and_then(|texts| check(arg, name, texts));
-                let texts = texts.and_then(|texts| {
-                    match arg.is_hide_env_values_set() && mode & ACCESS_OF_OTHERS != 0 {
-                        true => Err(open_to_all(name, path)),
-                        false => Ok(texts),
-                    }
+                let texts = texts.and_then(|texts| match is_open && is_secret(arg, &texts) {
+                    true => Err(open_to_all(name, path)),
+                    false => Ok(texts),
                 });
                 let texts = texts.map_err(|cause| InvalidSetting(format!("`{key}` in {place}: {cause}")))?;
                 entries.insert(name.to_owned(), Entry { texts, line });
@@ -115,7 +118,32 @@ pub(super) fn read(path: &Path, command: &Command) -> Result<HashMap<String, Ent
 /// Describes why a file that every user has access to may not have a setting.
 fn open_to_all(name: &str, path: &Path) -> String {
     let path = path.display();
-    format!("every user has access to the file: run `chmod o= {path}`, or set `{name}-file` instead")
+    format!(
+        "every user has access to the file: set `{name}-file` instead, or run `chgrp GROUP {path} && \
+         chmod 640 {path}` with the group of the service"
+    )
+}
+
+/// Returns whether the values of a setting are secret. The URL of a server is, if it has a password. That of a
+/// webhook always is, because its path may be a token.
+fn is_secret(arg: &Arg, texts: &[String]) -> bool {
+    let id = arg.get_value_parser().type_id();
+    let servers = [
+        TypeId::of::<DatabaseUrl>(),
+        TypeId::of::<RedisUrl>(),
+        TypeId::of::<SmtpUrl>(),
+    ];
+    let is_server = servers.iter().any(|server| id == *server);
+    arg.is_hide_env_values_set() && (!is_server || texts.iter().any(|text| has_password(text)))
+}
+
+/// Returns whether a URL has a password, also in its query, as those of PostgreSQL (`password`) and of the
+/// socket of Redis (`pass`) may.
+fn has_password(url: &str) -> bool {
+    Url::parse(url).ok().is_none_or(|url| {
+        let mut query = url.query_pairs();
+        url.password().is_some() || query.any(|(name, _)| matches!(&*name, "password" | "pass"))
+    })
 }
 
 /// Reads the text of the file, which is UTF-8 and at most [`MAX_FILE`] long. Returns also its mode.
