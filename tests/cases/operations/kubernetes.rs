@@ -31,8 +31,11 @@ fn validated(rendered: &str) -> Vec<Value> {
         .arg(file.path())
         .args(VERSIONS));
     let manifests: Vec<Value> = serde_json::from_str(&printed).unwrap();
-    let settings = manifests.iter().find(|manifest| manifest["kind"] == "ConfigMap");
-    let name = text(&settings.unwrap()["metadata"]["name"]);
+    let mut names = manifests
+        .iter()
+        .map(|manifest| text(&manifest["metadata"]["name"]));
+    let name = names.find(|name| name.starts_with("latchkey-settings-"));
+    let name = name.unwrap();
     serde_json::from_str(&printed.replace(name, "latchkey-settings")).unwrap()
 }
 

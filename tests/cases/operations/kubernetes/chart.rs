@@ -63,26 +63,48 @@ fn helm_finds_nothing() {
     }
 }
 
+/// The migrations have a map of their own: Helm deletes and creates that of a hook at each upgrade, while the
+/// servers mount theirs.
 fn the_chart_has_the_manifests_of_the_kustomization() {
     let mut chart = comparable(&CHART);
+    let of_migrations = chart.remove("ConfigMap migrations").unwrap();
+    let of_servers = &chart["ConfigMap latchkey-settings"];
+    assert_eq!(of_migrations["data"], of_servers["data"]);
+    let migrations = chart.get_mut("Job migrations").unwrap();
+    let volumes = &mut migrations["spec"]["template"]["spec"]["volumes"];
+    assert_eq!(
+        volumes[0],
+        json!({ "name": "settings", "configMap": { "name": "migrations" } })
+    );
+    volumes[0]["configMap"]["name"] = json!("latchkey-settings");
     for (name, manifest) in comparable(&MANIFESTS) {
         assert_eq!(chart.remove(&name), Some(manifest), "{name}");
     }
     assert!(chart.is_empty(), "{chart:?}");
 }
 
-/// Helm creates the settings before the migrations, and waits for these before it creates the rest.
+/// Helm creates the settings of the migrations before these, and waits for them before it creates the rest.
 fn the_settings_and_the_migrations_come_first() {
-    let mut hooks: Vec<(i32, &str)> = Vec::new();
+    let mut hooks: Vec<(i32, &str, &str)> = Vec::new();
     for manifest in &*CHART {
         let annotations = &manifest["metadata"]["annotations"];
         if annotations["helm.sh/hook"] == "pre-install,pre-upgrade" {
             let weight = text(&annotations["helm.sh/hook-weight"]).parse().unwrap();
-            hooks.push((weight, text(&manifest["kind"])));
+            let name = text(&manifest["metadata"]["name"]);
+            hooks.push((weight, text(&manifest["kind"]), name));
         }
     }
     hooks.sort_unstable();
-    assert_eq!(hooks, [(-1, "ConfigMap"), (0, "Job")]);
+    assert_eq!(hooks, [(-1, "ConfigMap", "migrations"), (0, "Job", "migrations")]);
+}
+
+fn helm_keeps_the_settings_of_the_servers() {
+    let kept = CHART.iter().filter(|manifest| {
+        let annotations = &manifest["metadata"]["annotations"];
+        annotations["helm.sh/resource-policy"] == "keep" && annotations["helm.sh/hook"].is_null()
+    });
+    let names: Vec<&str> = kept.map(|manifest| text(&manifest["metadata"]["name"])).collect();
+    assert_eq!(names, ["latchkey-settings"]);
 }
 
 /// The error of Helm with these arguments.
@@ -152,6 +174,7 @@ without_deployment!(
     helm_finds_nothing,
     the_chart_has_the_manifests_of_the_kustomization,
     the_settings_and_the_migrations_come_first,
+    helm_keeps_the_settings_of_the_servers,
     missing_and_unknown_values_are_refused,
     each_value_reaches_the_manifests,
 );
