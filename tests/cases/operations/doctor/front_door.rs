@@ -1,10 +1,11 @@
 //! `doctor --public`, which tests an installation as its clients reach it.
 
 use super::{expect, expect_healthy};
+use std::net::SocketAddr;
 use std::process::Output;
 use tests::{App, CALLBACK, Shape, SharedWorld, World, on_every_shape, on_one_shape, on_shapes};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 /// The arguments with which no connection is kept for a minute.
 const AT_ONCE: [&str; 2] = ["--idle", "0s"];
@@ -225,6 +226,39 @@ async fn a_proxy_whose_address_all_clients_have_is_found(shape: Shape) {
     }
 }
 
+/// Starts many proxies at one address, each of which forwards a connection from an address of its own. Returns
+/// their port.
+async fn start_proxies(target: u16) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        for address in 10..=u8::MAX {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let socket = TcpSocket::new_v4().unwrap();
+            socket.bind(SocketAddr::from(([127, 0, 0, address], 0))).unwrap();
+            tokio::spawn(async move {
+                let mut server = socket.connect(SocketAddr::from(([127, 0, 0, 1], target))).await?;
+                copy_bidirectional(&mut client, &mut server).await
+            });
+        }
+    });
+    port
+}
+
+/// A server that does not trust them counts each proxy apart, and so seems to tell clients apart.
+async fn several_proxies_are_not_taken_for_clients(shape: Shape) {
+    let setup = World::builder(shape).flag("--rate-limits", "on");
+    let world = setup.flag("--trusted-proxies", "192.0.2.1").start().await;
+    let proxies = start_proxies(world.issuer_ports()[0]).await;
+    let output = doctor(&world, &format!("http://localhost:{proxies}"), &AT_ONCE);
+    expect(
+        &output,
+        "client-address",
+        "skipped",
+        "counts the connections of one client apart",
+    );
+}
+
 /// The time is the one without `--idle`.
 async fn a_connection_through_nginx_survives_a_minute(world: SharedWorld) {
     let (_nginx, url) = world.start_nginx(|config| config);
@@ -241,4 +275,5 @@ on_one_shape!(
     a_proxy_that_changes_responses_is_found,
     a_client_that_chooses_its_address_is_found,
     a_proxy_whose_address_all_clients_have_is_found,
+    several_proxies_are_not_taken_for_clients,
 );

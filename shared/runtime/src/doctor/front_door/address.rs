@@ -1,12 +1,14 @@
 //! The checks that the server tells clients apart by their addresses, and that no client chooses its own.
 
+mod counting;
+
 use super::{FrontDoor, Reply, TIME_LIMIT};
+use counting::{Count, Counting};
 use foundation::{network, random};
 use reqwest::Client;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 use url::Url;
-use web::headers::single;
 
 /// The number of requests from the own address, and of those that claim another one.
 const REQUESTS: usize = 3;
@@ -19,45 +21,39 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The most comparisons of two clients. A new minute, in which the counts begin again, spoils one, and an
 /// error must be found twice.
 const COMPARISONS: usize = 3;
+/// The further connections of a client that must share its count.
+const CONNECTIONS: usize = 3;
 /// A second address of every machine with Linux, from which it reaches itself.
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 /// The way to find it out without the check.
 const BY_HAND: &str = "sign in, and compare the address of `events list` with yours";
 
-/// The count in a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Count {
-    quota: u32,
-    remaining: u32,
-    /// The seconds until a new minute begins.
-    resets_in: u32,
-}
-
-/// How the server counts two clients.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counting {
-    Apart,
-    Together,
-    Unclear,
+/// The clients whose counts are compared.
+struct Clients {
+    /// Those with two addresses.
+    pair: [Client; 2],
+    /// Further ones with the address of the first one, each of which opens a connection.
+    further: Vec<Client>,
 }
 
 impl FrontDoor<'_> {
     /// Compares how the server counts the requests of clients: nothing else tells which addresses it sees.
     /// `address` is that of a second client, if the operator has named it.
     pub(super) async fn examine_addresses(&mut self, path: &str, address: Option<IpAddr>) {
-        let clients = match two_clients(self.url, address) {
+        let clients = match Clients::new(self.url, address) {
             Ok(clients) => clients,
             Err(error) => return self.fail_unexpected("client-address", path, Err(error.to_string())),
         };
         let replies = async {
-            let first = self.send(clients[0].get(self.url_of(path))).await?;
-            Ok::<_, String>([first, self.send(clients[1].get(self.url_of(path))).await?])
+            let first = self.send(clients.pair[0].get(self.url_of(path))).await?;
+            let second = self.send(clients.pair[1].get(self.url_of(path))).await?;
+            Ok::<_, String>([first, second])
         };
         let forger = match replies.await {
             Ok(replies) => {
                 self.examine_client_address(&clients, &replies, path).await;
                 // The first one may run on the machine of the proxy, which the server trusts.
-                clients[1].clone()
+                clients.pair[1].clone()
             }
             Err(error) => {
                 let reason = format!(
@@ -71,7 +67,7 @@ impl FrontDoor<'_> {
     }
 
     /// Checks that the server counts two clients apart, each of which has got a reply.
-    async fn examine_client_address(&mut self, clients: &[Client; 2], replies: &[Reply; 2], path: &str) {
+    async fn examine_client_address(&mut self, clients: &Clients, replies: &[Reply; 2], path: &str) {
         let networks = replies.each_ref().map(|reply| {
             let address = reply.connection.map(|connection| connection.ip());
             address.map(network::of_address).unwrap_or_default()
@@ -88,33 +84,67 @@ impl FrontDoor<'_> {
                 format!("the responses do not count requests, because the rate limits are off: {BY_HAND}");
             return self.report.skip("client-address", reason);
         }
+        match self.judge(clients, path).await {
+            Ok(Counting::Apart) => {
+                let detail = format!("the server tells the clients {first} and {second} apart");
+                self.report.ok("client-address", detail);
+            }
+            Ok(Counting::Together) => self.report.fail(
+                "client-address",
+                format!("the server takes {first} and {second} for one client"),
+                "let the proxy add the client's address to X-Forwarded-For (nginx: \
+                 `$proxy_add_x_forwarded_for`), and set TRUSTED_PROXIES to the address of the proxy: until \
+                 then, clients lock each other out",
+            ),
+            Ok(Counting::ByConnection) => {
+                let reason = format!(
+                    "the server counts the connections of one client apart, perhaps by the addresses of several \
+                     proxies: {BY_HAND}"
+                );
+                self.report.skip("client-address", reason);
+            }
+            Ok(Counting::Unclear) => {
+                let reason =
+                    format!("others have changed the counts of requests meanwhile: repeat it, or {BY_HAND}");
+                self.report.skip("client-address", reason);
+            }
+            Err(error) => self.fail_unexpected("client-address", path, Err(error)),
+        }
+    }
+
+    /// Compares the pair of clients until the result is certain.
+    async fn judge(&self, clients: &Clients, path: &str) -> Result<Counting, String> {
         let mut found_together = false;
         for _ in 0..COMPARISONS {
-            match self.compare(clients, path).await {
-                Ok(Counting::Apart) => {
-                    let detail = format!("the server tells the clients {first} and {second} apart");
-                    return self.report.ok("client-address", detail);
-                }
-                Ok(Counting::Together) if found_together => {
-                    return self.report.fail(
-                        "client-address",
-                        format!("the server takes {first} and {second} for one client"),
-                        "let the proxy add the client's address to X-Forwarded-For (nginx: \
-                         `$proxy_add_x_forwarded_for`), and set TRUSTED_PROXIES to the address of the proxy: until \
-                         then, clients lock each other out",
-                    );
-                }
-                Ok(Counting::Together) => found_together = true,
-                Ok(Counting::Unclear) => {}
-                Err(error) => return self.fail_unexpected("client-address", path, Err(error)),
+            match self.compare(clients.pair.each_ref(), path).await? {
+                Counting::Apart => return self.judge_connections(clients, path).await,
+                Counting::Together if found_together => return Ok(Counting::Together),
+                Counting::Together => found_together = true,
+                Counting::ByConnection | Counting::Unclear => {}
             }
         }
-        let reason = format!("others have changed the counts of requests meanwhile: repeat it, or {BY_HAND}");
-        self.report.skip("client-address", reason);
+        Ok(Counting::Unclear)
+    }
+
+    /// Confirms that clients are counted apart by their addresses: behind several proxies whose addresses the
+    /// server sees, connections would be.
+    async fn judge_connections(&self, clients: &Clients, path: &str) -> Result<Counting, String> {
+        let mut sharing = 0;
+        for further in &clients.further {
+            match self.compare([&clients.pair[0], further], path).await? {
+                Counting::Apart => return Ok(Counting::ByConnection),
+                Counting::Together => sharing += 1,
+                Counting::ByConnection | Counting::Unclear => {}
+            }
+            if sharing == CONNECTIONS {
+                return Ok(Counting::Apart);
+            }
+        }
+        Ok(Counting::Unclear)
     }
 
     /// Lets the second client send requests between two counts of the first one.
-    async fn compare(&self, [first, second]: &[Client; 2], path: &str) -> Result<Counting, String> {
+    async fn compare(&self, [first, second]: [&Client; 2], path: &str) -> Result<Counting, String> {
         let before = self.settled_count(first, path).await?;
         for _ in 0..OTHERS {
             self.count(second, path, None).await?;
@@ -189,60 +219,30 @@ impl FrontDoor<'_> {
     }
 }
 
-impl Count {
-    /// Returns the count in a response; `None` if it counts no requests.
-    fn of(reply: &Reply) -> Option<Self> {
-        let number = |header: &str, parameter: &str| -> Option<u32> {
-            let mut parameters = single(&reply.headers, header)?.split(';');
-            let text = parameters.find_map(|text| text.strip_prefix(parameter))?;
-            text.parse().ok()
+impl Clients {
+    /// Creates clients with two addresses of this machine: on loopback with the usual one and another, and
+    /// elsewhere with IPv4 and IPv6, unless `second` names one. They use no proxy of the environment, whose
+    /// address all would have.
+    fn new(url: &Url, second: Option<IpAddr>) -> Result<Self, reqwest::Error> {
+        let [first, second] = match second {
+            Some(second) => [None, Some(second)],
+            None if http_client::is_loopback(url) => [None, Some(LOOPBACK)],
+            None => [
+                Some(Ipv4Addr::UNSPECIFIED.into()),
+                Some(Ipv6Addr::UNSPECIFIED.into()),
+            ],
         };
-        Some(Self {
-            quota: number("ratelimit-policy", "q=")?,
-            remaining: number("ratelimit", "r=")?,
-            resets_in: number("ratelimit", "t=")?,
+        let build = |address: Option<IpAddr>| {
+            let builder = http_client::builder(url, TIME_LIMIT).no_proxy();
+            builder.local_address(address).build()
+        };
+        // One more than needed, because a new minute may spoil a comparison.
+        let further = (0..=CONNECTIONS).map(|_| build(first));
+        Ok(Self {
+            pair: [build(first)?, build(second)?],
+            further: further.collect::<Result<_, _>>()?,
         })
     }
-
-    /// Returns whether the request was the first one from the address that the server sees.
-    fn is_first(self) -> bool {
-        self.quota.checked_sub(1) == Some(self.remaining)
-    }
-}
-
-impl Counting {
-    /// Judges by the counts of the first client before and after the requests of the second one. At zero, the
-    /// server counts no further.
-    fn of(before: Option<Count>, after: Option<Count>) -> Self {
-        let Some((before, after)) = before.zip(after) else {
-            return Self::Unclear;
-        };
-        let is_one_minute = after.resets_in <= before.resets_in;
-        match before.remaining.checked_sub(after.remaining) {
-            Some(OTHERS..) if is_one_minute && after.remaining > 0 => Self::Together,
-            Some(BATCH..OTHERS) if is_one_minute && after.remaining > 0 => Self::Apart,
-            _ => Self::Unclear,
-        }
-    }
-}
-
-/// Returns clients with two addresses of this machine: on loopback with the usual one and another, and
-/// elsewhere with IPv4 and IPv6, unless `second` names one. They use no proxy of the environment, whose address
-/// both would have.
-fn two_clients(url: &Url, second: Option<IpAddr>) -> Result<[Client; 2], reqwest::Error> {
-    let [first, second] = match second {
-        Some(second) => [None, Some(second)],
-        None if http_client::is_loopback(url) => [None, Some(LOOPBACK)],
-        None => [
-            Some(Ipv4Addr::UNSPECIFIED.into()),
-            Some(Ipv6Addr::UNSPECIFIED.into()),
-        ],
-    };
-    let build = |address: Option<IpAddr>| {
-        let builder = http_client::builder(url, TIME_LIMIT).no_proxy();
-        builder.local_address(address).build()
-    };
-    Ok([build(first)?, build(second)?])
 }
 
 /// Returns an address in a network of its own, of those for documentation (RFC 3849).
@@ -250,31 +250,4 @@ fn random_address() -> Ipv6Addr {
     let [a, b, c, d] = random::bytes();
     let network = [[a, b], [c, d]].map(u16::from_be_bytes);
     Ipv6Addr::new(0x2001, 0xdb8, network[0], network[1], 0, 0, 0, 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clients_are_together_if_the_requests_of_one_count_for_the_other() {
-        let own = 2 * BATCH;
-        let count = |remaining, resets_in| Count {
-            quota: 600,
-            remaining,
-            resets_in,
-        };
-        let counting = |remaining| Counting::of(Some(count(600, 30)), Some(count(remaining, 28)));
-        assert_eq!(counting(600 - own), Counting::Apart);
-        // Some of the former requests had not been shared.
-        assert_eq!(counting(600 - own - BATCH), Counting::Apart);
-        assert_eq!(counting(600 - own - OTHERS), Counting::Together);
-        // The limit is reached, others answered, or a new minute has begun.
-        for remaining in [0, 600, 601] {
-            assert_eq!(counting(remaining), Counting::Unclear, "{remaining}");
-        }
-        let next_minute = Counting::of(Some(count(580, 1)), Some(count(572, 60)));
-        assert_eq!(next_minute, Counting::Unclear);
-        assert_eq!(Counting::of(None, Some(count(600, 30))), Counting::Unclear);
-    }
 }
