@@ -1,7 +1,7 @@
 // The change of a post. `If-Match` with the tag that the user read prevents overwriting the changes of others.
 import { action, correlation, details, el, form } from "./dom.js";
 import { merge } from "./merge.js";
-import { contentOf, postFields, postOf } from "./post.js";
+import { changesOf, contentOf, postFields } from "./post.js";
 import { words } from "./words.js";
 
 // Makes the form for a post. `show` gets each version of the server. `remove` is called when the post is deleted.
@@ -40,7 +40,7 @@ export function editor(api, id, show, remove) {
     await keep(response);
     say(success(words.saved(tag)));
   };
-  const save = (elements) => change({ method: "PATCH", json: postOf(elements) }, words.conflict);
+  const save = (elements) => change({ method: "PATCH", json: changesOf(elements, base) }, words.conflict);
   const again = action(words.readAgain, async () => {
     const response = await api(path, { headers: { "If-None-Match": tag }, accepted: 304 });
     if (response.status === 304) place.replaceChildren(success(words.unchanged(tag)));

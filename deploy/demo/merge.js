@@ -23,10 +23,19 @@ function taken(control, was, theirs) {
 
 function choice(control, was, theirs) {
   const option = (name, value, checked) => {
-    const choose = () => { control.value = value; };
+    const text = el("span", {}, words[name], el("br"), differences(was, value));
+    // What is typed belongs to the chosen version, so that the other one can be tried without loss.
+    const type = () => {
+      value = control.value;
+      text.lastChild.replaceWith(differences(was, value));
+    };
+    const choose = () => {
+      control.value = value;
+      control.oninput = type;
+    };
+    if (checked) choose();
     const attributes = { type: "radio", name: `${control.id}-version`, id: `${control.id}-${name}`, checked };
-    const input = el("input", { ...attributes, onchange: choose });
-    return el("label", { class: "choice" }, input, el("span", {}, words[name], el("br"), differences(was, value)));
+    return el("label", { class: "choice" }, el("input", { ...attributes, onchange: choose }), text);
   };
   const options = [option("mine", control.value, true), option("theirs", theirs, false)];
   return el("div", { class: "notice" }, el("fieldset", {}, el("legend", {}, words.bothChanged), ...options));

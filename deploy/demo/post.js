@@ -19,7 +19,12 @@ export function postOf({ title, body, status }) {
   return { title: title.value, body: body.value, status: status.value };
 }
 
-// Returns the fields of a version, with the ends of lines that a form has.
+// Reads the fields that differ from those of a version, so that a change leaves the others exactly as they are.
+export function changesOf(elements, version) {
+  return Object.fromEntries(Object.entries(postOf(elements)).filter(([name, value]) => value !== version[name]));
+}
+
+// Returns the fields of a version as a form has them: the title is on one line, and lines of the text end alike.
 export function contentOf({ title, body, status }) {
-  return { title, body: body.replace(/\r\n?/g, "\n"), status };
+  return { title: title.replace(/[\r\n]/g, ""), body: body.replace(/\r\n?/g, "\n"), status };
 }

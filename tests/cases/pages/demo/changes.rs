@@ -20,11 +20,22 @@ impl Demo<'_> {
         let source = self.chromium.source().await;
         assert!(source.contains(&marked("Theirs", "Mine again")), "{source}");
         self.expect_field(post, "title", "Mine again").await;
+        self.try_both_titles(post, "Mine again").await;
+        let title = format!("#edit-{post}-title");
+        self.chromium.fill(&title, "Mine at last").await;
+        self.try_both_titles(post, "Mine at last").await;
+        let source = self.chromium.source().await;
+        assert!(source.contains("Mine at last</ins>"), "{source}");
+        self.save_as_it_is(post, SAVED).await;
+        self.expect_post(post, "Mine at last", "Second").await;
+    }
+
+    /// Chooses the title of the other version, and then the own one, which is this.
+    async fn try_both_titles(&self, post: i64, own: &str) {
         self.chromium.press(&format!("#edit-{post}-title-theirs")).await;
         self.expect_field(post, "title", "Hers").await;
         self.chromium.press(&format!("#edit-{post}-title-mine")).await;
-        self.save_as_it_is(post, SAVED).await;
-        self.expect_post(post, "Mine again", "Second").await;
+        self.expect_field(post, "title", own).await;
     }
 
     /// Somebody else changes the post.
@@ -40,9 +51,16 @@ impl Demo<'_> {
         self.chromium.submit(&[], &again, unchanged).await;
         let call = self.call(&format!("GET /posts/{post} 304")).await;
         assert!(call.contains(&format!("If-None-Match: \"{post}-")), "{call}");
-        self.change_elsewhere(post, &json!({ "title": "Read again" }))
+        // The field has no line breaks, and a title that the user did not touch keeps its own.
+        self.change_elsewhere(post, &json!({ "title": "Read\nagain" }))
             .await;
         let changed = "The post changed since you read it. ";
+        self.chromium.submit(&[], &again, changed).await;
+        self.expect_field(post, "title", "Readagain").await;
+        self.save(post, "body", "Third", SAVED).await;
+        self.expect_post(post, "Read\nagain", "Third").await;
+        self.change_elsewhere(post, &json!({ "title": "Read again" }))
+            .await;
         self.chromium.submit(&[], &again, changed).await;
         self.expect_field(post, "title", "Read again").await;
     }
