@@ -17,6 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::clock_check::ClockCheck;
 use storage::db::Db;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use utoipa_axum::router::OpenApiRouter;
 use web::Policy;
 use web::health::{Dependency, Health};
@@ -29,6 +31,13 @@ pub struct Api {
     routes: OpenApiRouter,
     jwks: Jwks,
     revocations: RevocationMirror,
+    reports: Reports,
+}
+
+/// The task that reports the keys of this replica.
+struct Reports {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
 }
 
 impl Api {
@@ -46,7 +55,11 @@ impl Api {
         }
         let db = runtime.identity.db.clone();
         let name = replica_name(runtime.bound);
-        tokio::spawn(verifiers::report(db.clone(), name, jwks.clone()));
+        let (stop, stopped) = oneshot::channel();
+        let reports = Reports {
+            stop,
+            task: tokio::spawn(verifiers::report(db.clone(), name, jwks.clone(), stopped)),
+        };
         tokio::spawn(housekeeping(db.clone(), runtime.clock.clone()));
         let revocations = runtime.identity.revocations.clone();
         let (issuer, audience) = (runtime.urls.issuer.clone(), runtime.urls.audience.clone());
@@ -66,6 +79,7 @@ impl Api {
             routes,
             jwks,
             revocations,
+            reports,
         }
     }
 
@@ -87,9 +101,16 @@ impl Api {
             })
     }
 
-    /// Returns the routes.
-    pub fn routes(self) -> OpenApiRouter {
-        self.routes
+    /// Returns the routes, and what is to be done when they are no longer served: the issuer forgets this
+    /// replica.
+    pub fn into_parts(self) -> (OpenApiRouter, impl Future<Output = ()> + 'static) {
+        let Reports { stop, task } = self.reports;
+        let finish = async move {
+            // A task that failed has ended already.
+            let _ = stop.send(());
+            let _ = task.await;
+        };
+        (self.routes, finish)
     }
 }
 

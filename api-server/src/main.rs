@@ -56,5 +56,6 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
     let runtime = Runtime::prepare(&args.common, source.program(), account_key).await?;
     let api = Api::open(&runtime, &args.api, None);
     let health = api.add_health_checks(runtime.health());
-    runtime.serve(api.routes(), health, source).await
+    let (routes, finish) = api.into_parts();
+    runtime.serve(routes, health, source, finish).await
 }

@@ -805,6 +805,7 @@ verifier-staged-key = Vorbereiteter Schlüssel
 verifier-has-it = vorhanden
 verifier-lacks-it = fehlt
 verifier-seen = Zuletzt gesehen
+verifier-silent = seit { $time } ohne Meldung
 keys-effect-unready = Diesen Prüfern fehlt der vorbereitete Schlüssel. Sie lehnen die Token ab, die er signiert, bis sie den Schlüsselsatz neu holen:
 keys-despite-unready = Die Schlüssel wechseln, obwohl diesen Prüfern der nächste fehlt
 keys-unready = Einem Prüfer fehlt der vorbereitete Schlüssel, so dass das Formular nichts bewirkt hat. Unten steht, welchem. Sollen die Schlüssel trotzdem gewechselt werden, bestätigen Sie es im Formular.

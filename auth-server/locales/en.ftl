@@ -793,6 +793,7 @@ verifier-staged-key = Staged key
 verifier-has-it = has it
 verifier-lacks-it = does not have it
 verifier-seen = Last seen
+verifier-silent = silent for { $time }
 keys-effect-unready = These verifiers do not have the staged key. They refuse the tokens that it signs until they fetch the key set again:
 keys-despite-unready = Rotate the keys although these verifiers lack the next one
 keys-unready = A verifier lacks the staged key, so that the form had no effect. See below which one it is. To rotate the keys nevertheless, confirm it in the form.

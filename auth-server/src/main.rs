@@ -78,7 +78,10 @@ async fn run(mut args: Args, source: SettingsSource) -> Result<(), Error> {
     let health = issuer.add_health_checks(runtime.health());
     let (policy, cors) = (Arc::clone(&runtime.policy), runtime.cors.clone());
     let csrf = csrf_route(policy, cors, runtime.rate_limiter.clone());
-    runtime.serve(issuer.routes().merge(csrf), health, source).await
+    let routes = issuer.routes().merge(csrf);
+    runtime
+        .serve(routes, health, source, std::future::ready(()))
+        .await
 }
 
 /// Runs the command `doctor`.

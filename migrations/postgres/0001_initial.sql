@@ -835,7 +835,7 @@ BEGIN
     GRANT SELECT, INSERT, DELETE ON unfinished_erasures TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE, DELETE ON housekeeping_leases TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE (user_id, subject) ON alerts TO latchkey_api;
-    GRANT SELECT, INSERT, UPDATE (kids, dropped, revalidates, seen_at) ON verifiers TO latchkey_api;
+    GRANT SELECT, INSERT, DELETE, UPDATE (kids, dropped, revalidates, seen_at) ON verifiers TO latchkey_api;
     GRANT SELECT, INSERT, UPDATE ON figures TO latchkey_api;
 EXCEPTION
     WHEN undefined_object OR insufficient_privilege THEN

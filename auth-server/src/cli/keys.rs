@@ -43,8 +43,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// List the programs that verify tokens, with the keys that they have: replicas of the API, and other
-    /// clients that fetched the key set within the last day.
+    /// List the programs that verify tokens, with the keys that they have: replicas of the API that were not
+    /// stopped, and other clients that fetched the key set within the last day.
     Verifiers {
         /// Print JSON.
         #[arg(long)]
@@ -182,7 +182,11 @@ fn verifier_row(verifier: &KnownVerifier) -> [Cell; 7] {
     let dropped = (!dropped.is_empty()).then(|| dropped.join("  dropped "));
     let (name, kids) = (cell(&verifier.name), Some(verifier.kids.join(" ")));
     match verifier.kind {
-        Kind::Api => [cell("api"), name, None, cell(seen_at), None, kids, dropped],
+        Kind::Api => {
+            let silent = if verifier.silent { " silent since" } else { "" };
+            let reported = Some(format!("{seen_at}{silent}"));
+            [cell("api"), name, None, reported, None, kids, dropped]
+        }
         Kind::Client => {
             let again = if verifier.revalidates { " again" } else { "" };
             let (agent, fetched) = (format!("{:?}", verifier.user_agent), format!("{seen_at}{again}"));

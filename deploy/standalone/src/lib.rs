@@ -114,7 +114,8 @@ async fn run(args: Args, source: SettingsSource) -> Result<(), Error> {
     let first_password = bootstrapped.password.as_ref().filter(|_| !is_production);
     let place = first_password.map(InitialPassword::place);
     let demo = demo::routes(&runtime, bootstrapped.has_demo_app, place, issuer.brand());
-    let routes = issuer.routes().merge(api.routes()).merge(demo.into());
+    let (api_routes, finish) = api.into_parts();
+    let routes = issuer.routes().merge(api_routes).merge(demo.into());
     banner::print(&runtime.urls, !is_production, &bootstrapped)?;
-    runtime.serve(routes, health, source).await
+    runtime.serve(routes, health, source, finish).await
 }

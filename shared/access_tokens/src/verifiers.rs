@@ -18,6 +18,7 @@ sql! {
               SET kids = excluded.kids, dropped = excluded.dropped, revalidates = excluded.revalidates,
                   seen_at = excluded.seen_at
               WHERE verifiers.seen_at <= excluded.seen_at";
+    REMOVE = "DELETE FROM verifiers WHERE kind = $1 AND name = $2";
     LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at FROM verifiers
             WHERE seen_at > $1 ORDER BY seen_at DESC LIMIT $2";
     FIND_SURPLUS = "SELECT seen_at FROM verifiers ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
@@ -33,8 +34,8 @@ const RETENTION: Duration = Duration::from_secs(24 * 3600);
 const CAPACITY: i64 = 1_000;
 /// The interval between two reports of a replica of the API.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
-/// The time after its last report in which a replica of the API counts as running.
-const RUNNING_FOR: Duration = Duration::from_secs(60);
+/// The time after its last report from which a replica of the API counts as silent.
+const SILENT_AFTER: Duration = Duration::from_secs(60);
 /// The largest number of dropped keys in the report of a replica of the API.
 const DROPPED: usize = 8;
 
@@ -68,6 +69,9 @@ pub struct KnownVerifier {
     pub revalidates: bool,
     /// The time of its last fetch, or of its last report.
     pub seen_at: Timestamp,
+    /// Whether it is a replica of the API that has not reported for a minute and was not stopped. It may still
+    /// verify tokens with the keys that it had.
+    pub silent: bool,
 }
 
 /// A key that a replica of the API no longer has.
@@ -92,21 +96,21 @@ struct Row {
 
 names!(Kind: Api = "api", Client = "client");
 
-impl From<Row> for KnownVerifier {
-    fn from(row: Row) -> Self {
+impl KnownVerifier {
+    fn of(row: Row, now: Timestamp) -> Self {
+        let kind = Kind::named(&row.kind).unwrap_or(Kind::Client);
         Self {
-            kind: Kind::named(&row.kind).unwrap_or(Kind::Client),
+            kind,
             name: row.name,
             user_agent: row.user_agent,
             kids: row.kids.split_whitespace().map(str::to_owned).collect(),
             dropped: serde_json::from_str(&row.dropped).unwrap_or_default(),
             revalidates: row.revalidates,
             seen_at: row.seen_at,
+            silent: kind == Kind::Api && now.since(row.seen_at) > SILENT_AFTER,
         }
     }
-}
 
-impl KnownVerifier {
     /// Returns whether it has the key with this `kid`.
     pub fn has(&self, kid: &str) -> bool {
         self.kids.iter().any(|held| held == kid)
@@ -131,15 +135,12 @@ impl KnownVerifier {
 }
 
 /// Returns the verifiers that may verify tokens at present, the one that was seen last first: the replicas of
-/// the API that reported within the last minute, and the other clients that fetched the key set within the
-/// last day, 1,000 at most.
+/// the API that reported within the last day and were not stopped since, and the other clients that fetched
+/// the key set within the last day, 1,000 at most.
 pub async fn list(db: &Db, now: Timestamp) -> Result<Vec<KnownVerifier>, Error> {
     let rows = fetch_all!(db.reader(), Row, LIST, now.before(RETENTION), CAPACITY)?;
-    let verifiers = rows.into_iter().map(KnownVerifier::from);
-    let is_running = |verifier: &KnownVerifier| {
-        verifier.kind == Kind::Client || now.since(verifier.seen_at) <= RUNNING_FOR
-    };
-    Ok(verifiers.filter(is_running).collect())
+    let verifiers = rows.into_iter().map(|row| KnownVerifier::of(row, now));
+    Ok(verifiers.collect())
 }
 
 /// Forgets the verifiers that were not seen within the last day, and those over the limit of 1,000.
@@ -151,8 +152,10 @@ pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
 }
 
 /// Reports the keys in `jwks`, and those that are no longer in it, as those of the replica of the API with
-/// this name: whenever they change, and every ten seconds. Never returns.
-pub async fn report(db: Db, name: String, jwks: Jwks) {
+/// this name: whenever they change, and every ten seconds, until `stop` resolves. Then removes the replica,
+/// which verifies no tokens any more.
+pub async fn report(db: Db, name: String, jwks: Jwks, stop: impl Future) {
+    let mut stop = std::pin::pin!(stop);
     let mut held = jwks.kids();
     let (mut kids, mut dropped) = (Vec::new(), Vec::new());
     loop {
@@ -170,12 +173,19 @@ pub async fn report(db: Db, name: String, jwks: Jwks) {
                 dropped: dropped.clone(),
                 revalidates: true,
                 seen_at: at,
+                silent: false,
             };
             if let Err(error) = replica.record(&db).await {
                 tracing::warn!(%error, "cannot report the keys of this replica");
             }
         }
-        // The sender lives as long as `jwks`.
-        let _ = tokio::time::timeout(REPORT_INTERVAL, held.changed()).await;
+        tokio::select! {
+            _ = &mut stop => break,
+            // The sender lives as long as `jwks`.
+            _ = tokio::time::timeout(REPORT_INTERVAL, held.changed()) => {}
+        }
+    }
+    if let Err(error) = execute!(db.writer(), REMOVE, Kind::Api.as_str(), name) {
+        tracing::warn!(%error, "cannot remove this replica from the verifiers");
     }
 }

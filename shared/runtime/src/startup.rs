@@ -199,16 +199,17 @@ impl Runtime {
     }
 
     /// Starts the background tasks, prints the bound address to standard output and serves `routes` until
-    /// SIGINT or SIGTERM. At SIGHUP it reads `settings` again. Then closes the database. Fails if it cannot
-    /// receive signals or if standard output is closed.
+    /// SIGINT or SIGTERM. At SIGHUP it reads `settings` again. Then awaits `finish` and closes the database.
+    /// Fails if it cannot receive signals or if standard output is closed.
     pub fn serve(
         self,
         routes: OpenApiRouter,
         health: Health,
         settings: SettingsSource,
+        finish: impl Future<Output = ()> + 'static,
     ) -> LocalBoxFuture<'static, Result<(), Error>> {
         // Boxed, so that the compiler makes its only copy in this crate.
-        Box::pin(self.serve_until_stopped(routes, health, settings))
+        Box::pin(self.serve_until_stopped(routes, health, settings, Box::pin(finish)))
     }
 
     async fn serve_until_stopped(
@@ -216,6 +217,7 @@ impl Runtime {
         routes: OpenApiRouter,
         health: Health,
         settings: SettingsSource,
+        finish: LocalBoxFuture<'static, ()>,
     ) -> Result<(), Error> {
         tokio::spawn(self.clock.clone().follow());
         tokio::spawn(self.identity.revocations.clone().follow());
@@ -250,6 +252,7 @@ impl Runtime {
         let handle = move |request| program.clone().handle(request);
         let (threads, limits) = (&self.threads, self.connection_limits);
         server::run(self.listener, handle, threads, limits, health, stop).await;
+        finish.await;
         self.identity.events.finish().await;
         if self.clock.check().is_ok() {
             COUNTERS.finish(&self.identity.db).await;

@@ -85,6 +85,7 @@ fn into_verifiers((address, fetches): (IpAddr, Vec<Fetch>)) -> impl Iterator<Ite
         dropped: Vec::new(),
         revalidates: fetch.revalidates,
         seen_at: fetch.at,
+        silent: false,
     })
 }
 

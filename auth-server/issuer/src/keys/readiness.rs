@@ -19,7 +19,7 @@ pub struct Readiness {
     /// The `kid` of the staged key; null if no key is staged.
     #[schema(required)]
     pub staged: Option<String>,
-    /// The replicas of the API that reported within the last minute.
+    /// The replicas of the API that reported within the last day and were not stopped since.
     pub api: Share,
     /// The other clients that fetched the key set within the last day.
     pub clients: Share,
@@ -124,6 +124,10 @@ fn refusal(replica: &KnownVerifier, kid: &str, retired_at: Timestamp) -> Refusal
 /// Names a verifier and the time at which it was seen last, for the shell.
 fn name(verifier: &KnownVerifier) -> String {
     match verifier.kind {
+        Kind::Api if verifier.silent => format!(
+            "the API at {}, which is silent since {}",
+            verifier.name, verifier.seen_at
+        ),
         Kind::Api => format!(
             "the API at {}, which reported at {}",
             verifier.name, verifier.seen_at
@@ -160,6 +164,7 @@ mod tests {
             dropped: Vec::new(),
             revalidates: false,
             seen_at: Timestamp::from_micros(0),
+            silent: false,
         }
     }
 
@@ -185,6 +190,24 @@ mod tests {
         );
         let ready = Readiness::of(Some(&staged), verifiers[..1].to_vec());
         assert!(ready.require_all().is_ok());
+    }
+
+    #[test]
+    fn a_silent_replica_is_named_and_counted() {
+        let staged = Key {
+            kid: "next".to_owned(),
+            ..Key::example(State::Staged)
+        };
+        let silent = |kids| KnownVerifier {
+            silent: true,
+            ..verifier(Kind::Api, "api-1:8080", kids)
+        };
+        let lacks_it = Readiness::of(Some(&staged), vec![silent(&["now"])]);
+        assert_eq!(lacks_it.api, Share { ready: 0, all: 1 });
+        let error = lacks_it.require_all().unwrap_err().to_string();
+        assert!(error.contains("api-1:8080, which is silent since"), "{error}");
+        let has_it = Readiness::of(Some(&staged), vec![silent(&["next", "now"])]);
+        assert!(has_it.require_all().is_ok());
     }
 
     #[test]

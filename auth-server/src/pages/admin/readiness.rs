@@ -32,12 +32,13 @@ pub(super) struct VerifierItem<'a> {
     pub(super) has_staged_key: bool,
     /// Whether it is a client that fetched the key set last with an `If-None-Match`, as a cache does.
     pub(super) revalidates: bool,
-    pub(super) seen_at: Timestamp,
+    /// The time since it was seen last.
+    pub(super) seen: Text<'a>,
 }
 
 impl<'a> ReadinessPart<'a> {
     /// Describes the verifiers. `url` is that of the list of keys.
-    pub(super) fn new(readiness: &'a Readiness, url: &str) -> Self {
+    pub(super) fn new(readiness: &'a Readiness, url: &str, now: Timestamp) -> Self {
         let share = |text: Text<'a>, share: Share| {
             text.count("ready", share.ready as u64)
                 .count("all", share.all as u64)
@@ -53,7 +54,7 @@ impl<'a> ReadinessPart<'a> {
                 ],
             },
             verifiers: verifiers
-                .map(|(n, verifier)| item(verifier, readiness.staged.is_some() && n >= unready))
+                .map(|(n, verifier)| item(verifier, readiness.staged.is_some() && n >= unready, now))
                 .collect(),
             further: readiness.verifiers.len().saturating_sub(SHOWN) as u64,
             in_terminal: InTerminal::new("keys verifiers", &format!("{url}/verifiers")),
@@ -62,9 +63,9 @@ impl<'a> ReadinessPart<'a> {
 }
 
 /// Describes the verifiers that lack the staged key, as many as the page shows.
-pub(super) fn unready(readiness: &Readiness) -> Vec<VerifierItem<'_>> {
+pub(super) fn unready(readiness: &Readiness, now: Timestamp) -> Vec<VerifierItem<'_>> {
     let unready = readiness.unready().iter().take(SHOWN);
-    unready.map(|verifier| item(verifier, false)).collect()
+    unready.map(|verifier| item(verifier, false, now)).collect()
 }
 
 /// Tells whether the replicas of the API refuse the tokens of a key, if it is compromised.
@@ -88,7 +89,11 @@ pub(super) fn refusals<'a>(readiness: &'a Readiness, key: &Key) -> Vec<Text<'a>>
     shown.chain(further).collect()
 }
 
-fn item(verifier: &KnownVerifier, has_staged_key: bool) -> VerifierItem<'_> {
+fn item(verifier: &KnownVerifier, has_staged_key: bool, now: Timestamp) -> VerifierItem<'_> {
+    let seen = match verifier.silent {
+        true => text::of("verifier-silent"),
+        false => text::of("ago"),
+    };
     VerifierItem {
         name: &verifier.name,
         description: match (verifier.kind, verifier.user_agent.as_str()) {
@@ -98,6 +103,6 @@ fn item(verifier: &KnownVerifier, has_staged_key: bool) -> VerifierItem<'_> {
         },
         has_staged_key,
         revalidates: verifier.kind == Kind::Client && verifier.revalidates,
-        seen_at: verifier.seen_at,
+        seen: seen.since("time", verifier.seen_at, now),
     }
 }

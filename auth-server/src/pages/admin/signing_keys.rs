@@ -202,7 +202,7 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         line,
         lanes: lanes.collect(),
         rotation: rotation(page),
-        readiness: ReadinessPart::new(page.readiness, page.url),
+        readiness: ReadinessPart::new(page.readiness, page.url, page.now),
         state: page.query.state.map(State::as_str),
         orders: orders(page.query.order(), by_time),
         keys: items.collect(),
@@ -268,7 +268,7 @@ fn rotation<'a>(page: &SigningKeysPage<'a>) -> Rotation<'a> {
         Some(active) => text::of("keys-effect-rotation").with("active", &active.kid),
         None => text::of("keys-effect-first-rotation"),
     };
-    let unready = readiness::unready(page.readiness);
+    let unready = readiness::unready(page.readiness, page.now);
     let command = match unready.as_slice() {
         [] => "keys rotate",
         _ => "keys rotate --yes",

@@ -161,8 +161,33 @@ async fn a_suspended_replica_of_the_api_is_named_before_a_rotation(shape: Shape)
     let listed = world.cli(&["keys", "verifiers", "--json"], "");
     let name = listed["verifiers"][0]["name"].as_str().unwrap();
     assert!(name.ends_with(&format!(":{suspended}")), "{listed}");
+    // It may still verify tokens long after its last report.
+    world.advance(STAGING_TIME);
+    let refused = expect_command_error(&world, &["keys", "rotate"]);
+    let silent = format!(":{suspended}, which is silent since");
+    assert!(refused.contains(&silent), "{refused}");
+    let listed = world.cli(&["keys", "verifiers", "--json"], "");
+    assert_eq!(listed["verifiers"][0]["silent"], true, "{listed}");
+    let page = admin.browser().open(PAGE).await;
+    let page = page.visible_text();
+    assert!(
+        page.contains(&format!(":{suspended} (API), silent for")),
+        "{page}"
+    );
     world.resume(suspended);
     wait_until_apis_are_ready(&world, &admin).await;
+}
+
+/// So an installation with fewer replicas than before warns of nobody.
+async fn a_stopped_replica_of_the_api_is_forgotten(shape: Shape) {
+    let mut world = World::start(shape).await;
+    let admin = world.user_with_role("admin").await;
+    wait_until_apis_are_ready(&world, &admin).await;
+    let db = world.db().await;
+    world.stop().await;
+    let count = "SELECT COUNT(*) FROM verifiers WHERE kind = 'api'";
+    let (replicas,) = fetch_one!(db.reader(), (i64,), count).unwrap();
+    assert_eq!(replicas, 0);
 }
 
 async fn a_suspended_replica_of_the_api_has_not_confirmed_a_retirement(shape: Shape) {
@@ -245,6 +270,7 @@ async fn verifiers_are_forgotten_after_a_day_and_beyond_a_thousand(shape: Shape)
 
 on_every_shape!(
     replicas_of_the_api_report_their_keys,
+    a_stopped_replica_of_the_api_is_forgotten,
     a_verifier_without_the_next_key_is_named_before_a_rotation,
     a_conditional_fetch_is_one_of_the_same_client,
     verifiers_are_forgotten_after_a_day_and_beyond_a_thousand,
