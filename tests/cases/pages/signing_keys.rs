@@ -155,6 +155,17 @@ async fn a_compromised_key_is_retired(shape: Shape) {
         },
     )
     .await;
+    // A link can select the list, but not what the page says about the compromised key.
+    for query in ["state=active", "order=asc", "cursor=x"] {
+        let selected = browser.open(&format!("{PATH}?{query}")).await;
+        expect_words(
+            &selected,
+            200,
+            &format!("{compromised} was retired as compromised"),
+        );
+        expect_words(&selected, 200, &format!("{compromised} compromised"));
+        expect_words(&selected, 200, "stopped accepting its tokens within");
+    }
     // The next key took over at once, and another was staged.
     expect_words(&after, 200, "The keys can be rotated in");
     let again = post(&mut browser, &page, "/admin/keys/retire", &retire).await;

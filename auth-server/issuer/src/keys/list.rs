@@ -71,6 +71,15 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
     .await
 }
 
+/// Returns the newest deleted keys, as many as a page has.
+pub async fn newest_deleted(db: &Db) -> Result<Vec<Key>, Error> {
+    let deleted = ListQuery {
+        state: Some(State::Deleted),
+        ..ListQuery::parse("")
+    };
+    Ok(page(db, &deleted).await?.items)
+}
+
 /// Returns these keys with the numbers of their tokens.
 pub async fn with_live_tokens(db: &Db, keys: Vec<Key>, now: Timestamp) -> Result<Vec<ListedKey>, Error> {
     let live_tokens = live_tokens::read(db, now).await?;

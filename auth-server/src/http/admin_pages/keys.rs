@@ -24,9 +24,10 @@ use storage::db;
 use storage::paging::Page;
 use web::{Context, Links};
 
-/// The keys of the present, and a page of all keys.
+/// The keys of the present, those that were deleted last, and a page of all keys.
 struct Overview {
     published: Vec<Key>,
+    deleted: Vec<Key>,
     readiness: Readiness,
     page: Page<Key>,
     live_tokens: HashMap<String, u64>,
@@ -39,6 +40,7 @@ impl Overview {
         Ok(Self {
             readiness: keys::readiness(&app.keys.db, &published, now).await?,
             published,
+            deleted: list::newest_deleted(&app.identity.db).await?,
             page: list::page(&app.identity.db, &query).await?,
             live_tokens: live_tokens::read(&app.keys.db, now).await?,
             query,
@@ -50,6 +52,7 @@ impl Overview {
         pages::signing_keys(&pages::SigningKeysPage {
             form,
             published: pages::Keys::new(&self.published, lives(&self.published)),
+            deleted: pages::Keys::new(&self.deleted, lives(&self.deleted)),
             listed: pages::Keys::new(&self.page.items, lives(&self.page.items)),
             query: &self.query,
             live_tokens: &self.live_tokens,

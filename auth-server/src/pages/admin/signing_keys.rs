@@ -12,7 +12,6 @@ use foundation::clock::Timestamp;
 use issuer::keys::life::Life;
 use issuer::keys::list::ListQuery;
 use issuer::keys::{self, Key, Readiness, State};
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 use web::Links;
@@ -29,6 +28,8 @@ pub(crate) struct SigningKeysPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The keys that are not deleted, the oldest first.
     pub(crate) published: Keys<'a>,
+    /// The newest keys that are deleted, the newest first.
+    pub(crate) deleted: Keys<'a>,
     /// A page of all keys.
     pub(crate) listed: Keys<'a>,
     /// The condition on the listed keys, and their order.
@@ -67,10 +68,6 @@ impl<'a> Keys<'a> {
 
     fn iter(&self) -> impl DoubleEndedIterator<Item = (&'a Key, Life)> {
         self.keys.iter().zip(self.lives.iter().copied())
-    }
-
-    fn deleted(&self) -> impl Iterator<Item = (&'a Key, Life)> {
-        self.iter().filter(|(key, _)| key.state == State::Deleted)
     }
 }
 
@@ -178,11 +175,8 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
             ),
         ),
     });
-    // The newest ones, in either order of the list.
-    let mut deleted: Vec<_> = page.listed.deleted().collect();
-    deleted.sort_by_key(|(key, _)| Reverse(key.created_at));
-    let on_line = page.published.iter().rev();
-    let on_line: Vec<_> = on_line.chain(deleted.into_iter().take(DELETED_ON_LINE)).collect();
+    let deleted = page.deleted.iter().take(DELETED_ON_LINE);
+    let on_line: Vec<_> = page.published.iter().rev().chain(deleted).collect();
     let lives: Vec<_> = on_line
         .iter()
         .map(|(key, life)| (*life, key.compromised))
@@ -218,7 +212,7 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
 
 /// Returns the changes that happened just now.
 fn news<'a>(page: &SigningKeysPage<'a>) -> Vec<News<'a>> {
-    let keys = page.published.iter().chain(page.listed.deleted());
+    let keys = page.published.iter().chain(page.deleted.iter());
     let changes = keys.filter_map(|(key, _)| {
         let (text, at, lifetime) = match key.state {
             State::Deleted if key.compromised => (

@@ -72,15 +72,15 @@ routes! {
     groupRefusals "session" [2 2] |f| f.admin.get("/admin/events/refusals");
     followSecurityEvents "session" [4 4] |f| f.admin.get("/admin/events/stream?seconds=0");
     listSigningKeys "session" [3 3] |f| f.admin.get("/admin/keys");
-    listSigningKeys "page" [4 4] |f| f.admin.browser().open_call("/admin/keys");
+    listSigningKeys "page" [5 5] |f| f.admin.browser().open_call("/admin/keys");
     listVerifiers "session" [2 2] |f| f.admin.get("/admin/keys/verifiers");
-    rotateSigningKeysByForm "changed since" [4 4] |f| {
+    rotateSigningKeysByForm "changed since" [5 5] |f| {
         let mut browser = f.admin.browser();
         let page = browser.open("/admin/keys").await;
         let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
         browser.post_call(&page.url.join("/admin/keys/rotate").unwrap(), &fields)
     };
-    retireSigningKeyByForm "retired before" [4 4] |f| {
+    retireSigningKeyByForm "retired before" [5 5] |f| {
         let staged = f.admin.get("/admin/keys?state=staged").await.expect(200).json();
         let staged = staged["items"][0]["kid"].as_str().unwrap().to_owned();
         let mut browser = f.admin.browser();
