@@ -25,7 +25,7 @@ pub(crate) use keyring::find_retired;
 pub use keyring::{KeySet, Keyring};
 pub use lifecycle::KeyStore;
 pub use master_keys::MasterKeys;
-pub use readiness::{Readiness, Refusal, Share, readiness};
+pub use readiness::{Readiness, Refusal, Share, readiness, wait_until_dropped};
 pub use reseal::{Resealed, reseal};
 pub use rotation::KeyRotation;
 pub use settings::SigningKeySettings;

@@ -3,14 +3,18 @@
 use super::Error;
 use super::table::{Key, State, in_state};
 use access_tokens::verifiers::{self, Kind, KnownVerifier};
-use foundation::clock::Timestamp;
+use foundation::clock::{self, Timestamp};
 use serde::Serialize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use storage::db::{self, Db};
 use utoipa::ToSchema;
 
 /// The largest number of verifiers that an error names.
 const NAMED: usize = 5;
+/// The longest wait until the replicas of the API report that they dropped a key.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+/// The pause between two looks at what they reported.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The verifiers of the issuer's tokens, and how many of them have the staged key.
 #[derive(Debug, Serialize, ToSchema)]
@@ -148,6 +152,20 @@ fn name(verifier: &KnownVerifier) -> String {
 pub async fn readiness(db: &Db, keys: &[Key], now: Timestamp) -> Result<Readiness, db::Error> {
     let verifiers = verifiers::list(db, now).await?;
     Ok(Readiness::of(in_state(keys, State::Staged), verifiers))
+}
+
+/// Waits until every replica of the API that is not silent has reported that it dropped the key, for two
+/// seconds at most. Replicas drop a compromised key within a second.
+pub async fn wait_until_dropped(db: &Db, kid: &str) {
+    let until = Instant::now() + MAX_WAIT;
+    let holds_it =
+        |verifier: &KnownVerifier| verifier.kind == Kind::Api && !verifier.silent && verifier.has(kid);
+    while Instant::now() < until
+        && let Ok(verifiers) = verifiers::list(db, clock::now()).await
+        && verifiers.iter().any(holds_it)
+    {
+        tokio::time::sleep(PAUSE).await;
+    }
 }
 
 #[cfg(test)]

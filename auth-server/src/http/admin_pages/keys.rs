@@ -126,7 +126,8 @@ pub(crate) async fn rotate(
 /// Retire a signing key as compromised by a form
 ///
 /// Has the effect of the operation `retireSigningKey` for a compromised key, if the key is still in the state
-/// that the page showed. Requires a sign-in within the last ten minutes.
+/// that the page showed. The response waits up to two seconds until the API refuses its tokens everywhere, so
+/// that the page tells of it. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_KEYS_RETIRE, operation_id = "retireSigningKeyByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -147,6 +148,9 @@ pub(crate) async fn retire(
         Some(state) => app.keys.discard(&fields.kid, Some(state), &administrator).await,
         None => Err(keys::Error::Contended),
     };
+    if changed.is_ok() {
+        keys::wait_until_dropped(&app.keys.db, &fields.kid).await;
+    }
     after_change(changed, &app, renderer, &session, &context).await
 }
 
