@@ -85,7 +85,7 @@ async fn replicas_of_the_api_report_their_keys(shape: Shape) {
 
 async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape) {
     let world = World::builder(shape).clock().start().await;
-    for round in 0..rounds(1, 20) {
+    for round in 0..rounds(2, 20) {
         // Signed in just now, as the form requires.
         let admin = world.user_with_role("admin").await;
         let before = key_in_state(&world, "staged");
@@ -119,8 +119,23 @@ async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape
 
         let mut browser = admin.browser();
         let page = browser.open(PAGE).await;
-        let text = page.visible_text();
-        assert!(text.contains(&frozen), "{}", page.reply);
+        let html = page.reply.text();
+        let (_, dialog) = html.split_once("<div id=\"rotation\"").unwrap();
+        let (named, _) = dialog.split_once("</ul>").unwrap();
+        assert!(
+            named.contains("These verifiers do not have the staged key."),
+            "{named}"
+        );
+        assert!(named.contains(&frozen) && !named.contains("mail-"), "{named}");
+        let counts = format!("within the last day: 2 of {}.", known.len());
+        let mut shown = vec![counts, format!("{frozen} does not have it")];
+        // The page has no room for those that are ready when many are not.
+        if round < 10 {
+            shown.extend(["mail-1 has it", "mail-2 has it"].map(str::to_owned));
+        }
+        for words in shown {
+            assert!(page.visible_text().contains(&words), "{words}: {}", page.reply);
+        }
         let csrf = page.hidden("csrf").unwrap();
         let unconfirmed = browser.submit(&page, &[("csrf", &csrf)]).await;
         assert_eq!(unconfirmed.reply.status, 409, "{}", unconfirmed.reply);
