@@ -37,7 +37,7 @@ const VERIFIER_COLUMNS: [Column; 7] = [
 /// The commands for signing keys.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List the signing keys, oldest first.
+    /// List the signing keys, oldest first, and the verifiers that lack the staged one.
     List {
         /// Print JSON.
         #[arg(long)]
@@ -93,7 +93,10 @@ pub(super) async fn run(command: Command, services: Services) -> Result<(), Erro
             let readiness = keys::readiness(&services.db, &keys, now).await?;
             let keys = list::with_live_tokens(&services.db, keys, now).await?;
             let table = Table::new(&KEY_COLUMNS, keys.iter().map(key_row));
-            print_table(json, &keys, &table.with_notes([summary(&readiness)]))
+            let unready = readiness.name_unready().into_iter();
+            let unready = unready.map(|name| format!("without the staged key: {name}"));
+            let notes = [summary(&readiness)].into_iter().chain(unready);
+            print_table(json, &keys, &table.with_notes(notes))
         }
         Command::Verifiers { json } => {
             let keys = keys::all(&services.db).await?;

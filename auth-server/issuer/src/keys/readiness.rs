@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use storage::db::{self, Db};
 use utoipa::ToSchema;
 
-/// The largest number of verifiers that an error names.
+/// The largest number of verifiers that an error or a command names.
 const NAMED: usize = 5;
 /// The longest wait until the replicas of the API report that they dropped a key.
 const MAX_WAIT: Duration = Duration::from_secs(2);
@@ -102,17 +102,24 @@ impl Readiness {
 
     /// Fails with [`Error::Unready`] if a verifier lacks the staged key.
     pub fn require_all(&self) -> Result<(), Error> {
-        let unready = self.unready();
-        if unready.is_empty() {
+        let named = self.name_unready();
+        if named.is_empty() {
             return Ok(());
         }
-        let further = unready.len().saturating_sub(NAMED);
-        let mut named: Vec<String> = unready.iter().take(NAMED).map(name).collect();
-        named.extend((further > 0).then(|| format!("{further} more")));
         Err(Error::Unready {
             kid: self.staged.clone().unwrap_or_default(),
             verifiers: named.join("; "),
         })
+    }
+
+    /// Names five of the verifiers that lack the staged key, and the number of the others, for the shell.
+    pub fn name_unready(&self) -> Vec<String> {
+        let unready = self.unready();
+        let further = unready.len().saturating_sub(NAMED);
+        let named = unready.iter().take(NAMED).map(name);
+        named
+            .chain((further > 0).then(|| format!("{further} more")))
+            .collect()
     }
 }
 

@@ -107,6 +107,7 @@ async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape
         let listed = String::from_utf8(listed.stdout).unwrap();
         let counts = format!("and at 2 of {} other clients", known.len());
         assert!(listed.contains(&counts), "{listed}");
+        assert!(listed.contains(&frozen) && !listed.contains("mail-"), "{listed}");
         let refused = expect_command_error(&world, &["keys", "rotate"]);
         for words in [frozen.as_str(), &staged, "--yes"] {
             assert!(refused.contains(words), "{refused}");
