@@ -128,7 +128,7 @@ async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape
             "{named}"
         );
         assert!(named.contains(&frozen) && !named.contains("mail-"), "{named}");
-        let counts = format!("within the last day: 2 of {}.", known.len());
+        let counts = format!("within the last day: 2 of {} .", known.len());
         let mut shown = vec![counts, format!("{frozen} does not have it")];
         // The page has no room for those that are ready when many are not.
         if round < 10 {
