@@ -743,6 +743,7 @@ key-next-known = Er signiert. Prüfer mit einem zwischengespeicherten Schlüssel
 key-next-retires = Er signiert. Nach Plan löst ihn sein Nachfolger in { $time } ab.
 key-next-none = Er signiert.
 key-next-deleted = Er signiert nicht mehr. In { $time }, wenn sein letztes Token abgelaufen ist, wird er gelöscht.
+key-deletion-planned = Nach Plan wird er in { $time } gelöscht.
 key-signed = Er signiert nicht mehr.
 key-deleted-at = Er wurde vor { $time } gelöscht.
 key-tokens = Laufende Token

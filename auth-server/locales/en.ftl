@@ -731,6 +731,7 @@ key-next-known = It signs. Verifiers with a cached key set without it may refuse
 key-next-retires = It signs. Its successor is planned to replace it in { $time }.
 key-next-none = It signs.
 key-next-deleted = It no longer signs. It is deleted in { $time }, when its last token has expired.
+key-deletion-planned = It is planned to be deleted in { $time }.
 key-signed = It no longer signs.
 key-deleted-at = It was deleted { $time } ago.
 key-tokens = Live tokens

@@ -58,6 +58,12 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
     let after = browser.open(PATH).await;
     expect_words(&after, 200, &format!("{} began to sign", before[1].0));
     expect_words(&after, 200, "The keys can be rotated in 6 minutes");
+    expect_words(&after, 200, "It no longer signs. It is deleted in 11 minutes");
+    let planned = after
+        .visible_text()
+        .matches("It is planned to be deleted in")
+        .count();
+    assert_eq!(planned, 2, "{}", after.reply);
     assert!(!has_form(&after, "/admin/keys/rotate"), "{}", after.reply);
     // The form of the first page, sent again, announced another rotation.
     let stale = browser.submit(&page, &[("csrf", &csrf)]).await;

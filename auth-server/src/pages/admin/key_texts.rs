@@ -35,6 +35,14 @@ pub(super) fn next<'a>(key: &Key, life: &Life, now: Timestamp) -> Text<'a> {
     }
 }
 
+/// Returns when a key is planned to be deleted, if [`next`] does not tell it.
+pub(super) fn deletion<'a>(key: &Key, life: &Life, now: Timestamp) -> Option<Text<'a>> {
+    let at = life
+        .deleted_at
+        .filter(|_| matches!(key.state, State::Staged | State::Active))?;
+    Some(text::of("key-deletion-planned").until("time", at, now))
+}
+
 /// Returns the number of access tokens of a key that have not expired.
 pub(super) fn live_tokens<'a>(key: &Key, live_tokens: &HashMap<String, u64>) -> Text<'a> {
     match live_tokens.get(&key.kid) {

@@ -1,6 +1,6 @@
 //! The page of the signing keys.
 
-use super::key_texts::{in_words, live_tokens, next};
+use super::key_texts::{deletion, in_words, live_tokens, next};
 use super::readiness::{self, ReadinessPart, VerifierItem};
 use super::time_line::{Lane, TimeLine};
 use super::{Choice, InTerminal, by_time, orders, quoted};
@@ -151,6 +151,8 @@ struct KeyItem<'a> {
     created_at: Timestamp,
     /// The next change of the key, or the last one.
     next: Text<'a>,
+    /// The planned time of its deletion, if that is not the next change.
+    deletion: Option<Text<'a>>,
     live_tokens: Text<'a>,
     /// The effect of its retirement as compromised; `None` if that has happened.
     retirement: Option<Text<'a>>,
@@ -165,6 +167,7 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         state_in_words: in_words(key),
         created_at: key.created_at,
         next: next(key, &life, page.now),
+        deletion: deletion(key, &life, page.now),
         live_tokens: live_tokens(key, page.live_tokens),
         retirement: (!key.compromised).then(|| retirement(key, page)),
         in_terminal: InTerminal::new(
