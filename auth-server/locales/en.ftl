@@ -755,6 +755,7 @@ keys-effect-active = { $kid } is deleted at once, and the staged key signs. Ever
 keys-effect-active-early = { $kid } is deleted at once, and the next key signs, although some verifiers may not know it yet: these refuse its tokens for a while. Every token that { $kid } signed is refused: by the API within a second, by other verifiers when they fetch the key set again, normally within { $wait }. ID tokens that it signed no longer serve as a hint. Apps get new tokens with their refresh tokens, and nobody has to sign in again. An alert is raised. This cannot be undone.
 keys-effect-retired = { $kid } is deleted at once, and every token that it signed is refused: by the API within a second, by other verifiers when they fetch the key set again, normally within { $wait }. ID tokens that it signed no longer serve as a hint. Apps get new tokens with their refresh tokens, and nobody has to sign in again. An alert is raised. This cannot be undone.
 keys-effect-deleted = The access tokens of { $kid } have expired. ID tokens that it signed no longer serve as a hint. An alert is raised. This cannot be undone.
+keys-touched = Live tokens of it: { $tokens }. Replicas of the API that have it: { $api }. Other verifiers that fetched it within the last day: { $clients }.
 keys-news-active = { $kid } began to sign { $time } ago.
 keys-news-compromised = { $kid } was retired as compromised { $time } ago.
 key-refusal-within = { $name } stopped accepting its tokens within { $time } of the retirement.

@@ -116,6 +116,15 @@ async fn the_live_tokens_of_each_key_are_counted(shape: Shape) {
     assert!(printed.contains("about 2 live access tokens"), "{printed}");
     let page = browser.open(PATH).await;
     expect_words(&page, 200, "about 2");
+    let touched = format!(
+        "Live tokens of it: about 2 . Replicas of the API that have it: {} .",
+        world.api_ports().len()
+    );
+    eventually("the dialog does not tell whom a retirement touches", async || {
+        let page = admin.browser().open(PATH).await;
+        page.visible_text().contains(&touched)
+    })
+    .await;
     // The tokens live for ten minutes, and are counted until the minute has ended in which they expire.
     world.advance(Duration::from_secs(660));
     assert_eq!(counts(list().as_array().unwrap()), [0, 0]);

@@ -85,6 +85,12 @@ impl Readiness {
         }
     }
 
+    /// Returns the number of verifiers of this kind that have the key with this `kid`.
+    pub fn count_holders(&self, kind: Kind, kid: &str) -> usize {
+        let of_kind = self.verifiers.iter().filter(|verifier| verifier.kind == kind);
+        of_kind.filter(|verifier| verifier.has(kid)).count()
+    }
+
     /// Returns the replicas of the API by name, and whether they refuse the tokens of a compromised key:
     /// those that have not confirmed it first. There are none if the key is not compromised.
     pub fn refusals(&self, key: &Key) -> Vec<(Refusal, &str)> {

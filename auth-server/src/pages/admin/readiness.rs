@@ -68,6 +68,15 @@ pub(super) fn unready(readiness: &Readiness, now: Timestamp) -> Vec<VerifierItem
     unready.map(|verifier| item(verifier, false, now)).collect()
 }
 
+/// Tells what the retirement of a key as compromised touches. `live_tokens` is the text about their number.
+pub(super) fn touched<'a>(readiness: &Readiness, key: &Key, live_tokens: &Text<'_>) -> Text<'a> {
+    let holders = |kind| readiness.count_holders(kind, &key.kid) as u64;
+    text::of("keys-touched")
+        .with("tokens", live_tokens.plain())
+        .count("api", holders(Kind::Api))
+        .count("clients", holders(Kind::Client))
+}
+
 /// Tells whether the replicas of the API refuse the tokens of a key, if it is compromised.
 pub(super) fn refusals<'a>(readiness: &'a Readiness, key: &Key) -> Vec<Text<'a>> {
     let refusals = readiness.refusals(key);

@@ -156,11 +156,14 @@ struct KeyItem<'a> {
     live_tokens: Text<'a>,
     /// The effect of its retirement as compromised; `None` if that has happened.
     retirement: Option<Text<'a>>,
+    /// What the retirement touches.
+    touched: Text<'a>,
     in_terminal: InTerminal,
 }
 
 /// Renders the signing keys.
 pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
+    let tokens = |key: &Key| live_tokens(key, page.live_tokens);
     let items = page.listed.iter().map(|(key, life)| KeyItem {
         kid: &key.kid,
         state: key.state.as_str(),
@@ -168,8 +171,9 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         created_at: key.created_at,
         next: next(key, &life, page.now),
         deletion: deletion(key, &life, page.now),
-        live_tokens: live_tokens(key, page.live_tokens),
+        live_tokens: tokens(key),
         retirement: (!key.compromised).then(|| retirement(key, page)),
+        touched: readiness::touched(page.readiness, key, &tokens(key)),
         in_terminal: InTerminal::new(
             &format!("keys retire --compromised {}", quoted(&key.kid)),
             &format!(
