@@ -1,8 +1,6 @@
 //! The figures for administrators: what all processes counted, and the age of the signing key.
 
-use crate::keys::Key;
-use crate::keys::life::signed_for;
-use crate::keys::list::{self, ListQuery};
+use crate::keys::life::{self, SigningTime};
 use audit::figures::{self, Counts, Figure, Series, Timing, Window};
 use foundation::clock::Timestamp;
 use serde::Serialize;
@@ -99,9 +97,9 @@ pub struct Durations {
 }
 
 impl Figures {
-    fn of(window: Window, series: &Series, keys: &[Key], now: Timestamp) -> Self {
+    fn of(window: Window, series: &Series, signing: &[SigningTime], now: Timestamp) -> Self {
         let mut total = Counts::default();
-        let key_age = |at| signed_for(keys, at).map(|age| age.as_secs());
+        let key_age = |at| life::signed_for(signing, at).map(|age| age.as_secs());
         let mut begin = series.begin;
         let mut periods = Vec::with_capacity(series.periods.len());
         for counts in &series.periods {
@@ -158,26 +156,26 @@ impl Durations {
     }
 }
 
-/// Returns the figures of a window. The ages of the key are those of the newest 20 keys. Fails if the
-/// database does.
+/// Returns the figures of a window. Fails if the database does.
 pub async fn read(db: &Db, window: Window, now: Timestamp) -> Result<Figures, Error> {
     let series = figures::read(db, window, now).await?;
-    let keys = list::page(db, &ListQuery::parse("")).await?.items;
-    Ok(Figures::of(window, &series, &keys, now))
+    let signing = life::signing_times(db, series.begin).await?;
+    Ok(Figures::of(window, &series, &signing, now))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::State;
     use foundation::duration;
     use std::time::Duration;
 
     #[test]
     fn a_window_is_as_long_as_its_periods_and_a_new_key_has_an_age() {
         let now = Timestamp::from_micros(1_000_000_000);
-        let mut key = Key::example(State::Active);
-        key.activated_at = Some(now.before(Duration::from_secs(20)));
+        let signing = [SigningTime {
+            began: now.before(Duration::from_secs(20)),
+            ended: None,
+        }];
         for (window, words) in [
             (Window::Hour, "1 hour"),
             (Window::Day, "24 hours"),
@@ -187,7 +185,7 @@ mod tests {
                 begin: Timestamp::from_micros(0),
                 periods: vec![Counts::default(); usize::from(window.periods())],
             };
-            let figures = Figures::of(window, &series, std::slice::from_ref(&key), now);
+            let figures = Figures::of(window, &series, &signing, now);
             let length = figures.end.since(figures.periods[0].at);
             assert_eq!(duration::in_words(length), words);
             assert_eq!(figures.key_age, Some(20));

@@ -28,6 +28,7 @@ pub fn statements() -> Vec<(String, String)> {
         flows::STATEMENTS,
         clients::documents::snapshots::STATEMENTS,
         keys::installation_secret::STATEMENTS,
+        keys::life::STATEMENTS,
         keys::TABLE_STATEMENTS,
         long_requests::STATEMENTS,
         pushed_requests::STATEMENTS,

@@ -1,9 +1,10 @@
 //! The page of the figures, for administrators.
 
 use super::{expect_words, sign_in_at};
+use serde_json::json;
 use std::time::Duration;
 use storage::{execute, fetch_one};
-use tests::{PASSWORD, Shape, SharedWorld, World, eventually, on_every_shape, on_one_shape};
+use tests::{PASSWORD, Shape, SharedWorld, World, eventually, items, on_every_shape, on_one_shape};
 
 const PATH: &str = "/admin";
 const MINUTE: Duration = Duration::from_secs(60);
@@ -122,6 +123,24 @@ async fn every_issuer_shows_what_all_processes_counted(shape: Shape) {
     assert_eq!(printed["total"]["sign_ins"], 1, "{printed}");
 }
 
+/// The figures of a day have the age of the key in each period, however often the keys change.
+async fn the_ages_of_many_keys_are_plotted(shape: Shape) {
+    let world = World::builder(shape).clock().start().await;
+    world.advance(2 * 60 * MINUTE);
+    let admin = world.user_with_role("admin").await;
+    // One key more than a page of their list has.
+    for _ in 0..=20 {
+        let active = admin.get("/admin/keys?state=active").await.expect(200);
+        let kid = items(&active)[0]["kid"].as_str().unwrap().to_owned();
+        let retire = admin.post(&format!("/admin/keys/{kid}/retirements"));
+        retire.json(&json!({ "compromised": true })).await.expect(200);
+    }
+    let day = admin.get(&format!("{PATH}?window=day")).await.expect(200).json();
+    let periods = day["periods"].as_array().unwrap();
+    let an_hour_ago = &periods[periods.len() - 7];
+    assert!(an_hour_ago["key_age"].is_u64(), "{an_hour_ago}");
+}
+
 async fn old_figures_are_deleted(mut world: World) {
     world.stop().await;
     let (db, now) = (world.db().await, world.now());
@@ -152,6 +171,7 @@ async fn only_administrators_see_the_figures(world: SharedWorld) {
 
 on_every_shape!(
     every_issuer_shows_what_all_processes_counted,
+    the_ages_of_many_keys_are_plotted,
     only_administrators_see_the_figures,
 );
 on_one_shape!(old_figures_are_deleted);

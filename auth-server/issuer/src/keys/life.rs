@@ -4,6 +4,19 @@
 use super::table::{self, Key, State, in_state};
 use foundation::clock::Timestamp;
 use std::time::Duration;
+use storage::db::{Db, Error};
+use storage::{fetch_all, sql};
+
+sql! {
+    // Keys begin to sign in the order of their numbers, one at a time.
+    SIGNED_SINCE = "SELECT activated_at AS began, COALESCE(retired_at, deleted_at) AS ended FROM signing_keys
+                    WHERE activated_at IS NOT NULL AND number >= COALESCE((SELECT number FROM signing_keys
+                        WHERE activated_at <= $1 ORDER BY number DESC LIMIT 1), 0)
+                    ORDER BY number DESC LIMIT $2";
+}
+
+/// The largest number of keys whose times of signing are read.
+const MAX_KEYS: i64 = 5_000;
 
 /// The times at which a key enters its states. Those that lie in the future are planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +49,27 @@ pub fn takeover(published: &[Key], lifetime: Duration) -> Option<(&Key, Timestam
     Some((staged, at))
 }
 
-/// Returns the time for which the key among these that signed at the time `at` had signed by then; `None` if
-/// none of them did.
-pub(crate) fn signed_for(keys: &[Key], at: Timestamp) -> Option<Duration> {
-    let signed = keys.iter().filter_map(|key| {
-        let began = key.activated_at.filter(|began| *began <= at)?;
-        let ended = key.retired_at.or(key.deleted_at);
-        ended.is_none_or(|ended| ended > at).then(|| at.since(began))
-    });
-    signed.min()
+/// The time in which a key signed.
+#[derive(Clone, Copy, sqlx::FromRow)]
+pub(crate) struct SigningTime {
+    pub(crate) began: Timestamp,
+    /// `None` for the key that signs.
+    pub(crate) ended: Option<Timestamp>,
+}
+
+/// Returns the times of the keys that signed at the time `since` or later, of the newest 5,000 if there are
+/// more.
+pub(crate) async fn signing_times(db: &Db, since: Timestamp) -> Result<Vec<SigningTime>, Error> {
+    fetch_all!(db.reader(), SigningTime, SIGNED_SINCE, since, MAX_KEYS)
+}
+
+/// Returns the time for which the key that signed at the time `at` had signed by then; `None` if none of
+/// those with these times did.
+pub(crate) fn signed_for(times: &[SigningTime], at: Timestamp) -> Option<Duration> {
+    let signed = times
+        .iter()
+        .filter(|time| time.began <= at && time.ended.is_none_or(|ended| ended > at));
+    signed.map(|time| at.since(time.began)).min()
 }
 
 /// Returns the life of a key. `rotation` is the time at which the staged key replaces the active one.
@@ -114,16 +139,11 @@ mod tests {
 
     #[test]
     fn the_signing_key_is_as_old_as_its_activation() {
-        let retired = Key {
-            retired_at: Some(at(400)),
-            deleted_at: Some(at(1_060)),
-            ..key(State::Deleted, 0, Some(100))
+        let signed = |began, ended: Option<i64>| SigningTime {
+            began: at(began),
+            ended: ended.map(at),
         };
-        let keys = [
-            retired,
-            key(State::Active, 0, Some(400)),
-            key(State::Staged, 900, None),
-        ];
+        let times = [signed(100, Some(400)), signed(400, None)];
         for (time, age) in [
             (99, None),
             (100, Some(0)),
@@ -132,7 +152,7 @@ mod tests {
             (2_000, Some(1_600)),
         ] {
             let expected = age.map(Duration::from_secs);
-            assert_eq!(signed_for(&keys, at(time)), expected, "{time}");
+            assert_eq!(signed_for(&times, at(time)), expected, "{time}");
         }
     }
 
