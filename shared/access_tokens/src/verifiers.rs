@@ -20,9 +20,11 @@ sql! {
               WHERE verifiers.seen_at <= excluded.seen_at";
     REMOVE = "DELETE FROM verifiers WHERE kind = $1 AND name = $2";
     LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at FROM verifiers
-            WHERE seen_at > $1 ORDER BY seen_at DESC LIMIT $2";
-    FIND_SURPLUS = "SELECT seen_at FROM verifiers ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
+            WHERE seen_at > $1 ORDER BY kind, seen_at DESC LIMIT $2";
+    FIND_SURPLUS = "SELECT seen_at FROM verifiers WHERE kind = 'client' ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
     PRUNE = delete_expired!("verifiers", "seen_at");
+    PRUNE_CLIENTS = "DELETE FROM verifiers WHERE kind = 'client' AND seen_at <= COALESCE((SELECT seen_at FROM verifiers
+                     WHERE kind = 'client' AND seen_at <= $1 ORDER BY seen_at LIMIT 1 OFFSET $2 - 1), $1)";
 }
 
 /// The beginning of the `User-Agent` of the API, which the issuer knows by its reports.
@@ -30,7 +32,8 @@ pub const USER_AGENT_OF_API: &str = "latchkey-api/";
 
 /// The time after which a verifier is forgotten.
 const RETENTION: Duration = Duration::from_secs(24 * 3600);
-/// The largest number of verifiers. Of more, those are forgotten that fetched the key set least recently.
+/// The largest number of clients that are known, and of verifiers in a list. Of more clients, those are
+/// forgotten that fetched the key set least recently.
 const CAPACITY: i64 = 1_000;
 /// The interval between two reports of a replica of the API.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
@@ -134,21 +137,23 @@ impl KnownVerifier {
     }
 }
 
-/// Returns the verifiers that may verify tokens at present, the one that was seen last first: the replicas of
-/// the API that reported within the last day and were not stopped since, and the other clients that fetched
-/// the key set within the last day, 1,000 at most.
+/// Returns the verifiers that may verify tokens at present, 1,000 at most: first the replicas of the API that
+/// reported within the last day and were not stopped since, then the other clients that fetched the key set
+/// within the last day. Of each kind, the one that was seen last is first.
 pub async fn list(db: &Db, now: Timestamp) -> Result<Vec<KnownVerifier>, Error> {
     let rows = fetch_all!(db.reader(), Row, LIST, now.before(RETENTION), CAPACITY)?;
     let verifiers = rows.into_iter().map(|row| KnownVerifier::of(row, now));
     Ok(verifiers.collect())
 }
 
-/// Forgets the verifiers that were not seen within the last day, and those over the limit of 1,000.
+/// Forgets the verifiers that were not seen within the last day, and the clients over the limit of 1,000. So
+/// no number of clients hides a silent replica of the API.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
-    let surplus = fetch_optional!(db.reader(), (Timestamp,), FIND_SURPLUS, CAPACITY)?;
-    let until = now.before(RETENTION);
-    let until = surplus.map_or(until, |(seen_at,)| seen_at.max(until));
-    db.prune(PRUNE, until).await.map(|_| ())
+    db.prune(PRUNE, now.before(RETENTION)).await?;
+    if let Some((seen_at,)) = fetch_optional!(db.reader(), (Timestamp,), FIND_SURPLUS, CAPACITY)? {
+        db.prune(PRUNE_CLIENTS, seen_at).await?;
+    }
+    Ok(())
 }
 
 /// Reports the keys in `jwks`, and those that are no longer in it, as those of the replica of the API with

@@ -27,8 +27,8 @@ pub struct Readiness {
     pub api: Share,
     /// The other clients that fetched the key set within the last day.
     pub clients: Share,
-    /// The verifiers, at most 1,000: first those without the staged key, and the one that was seen last
-    /// before others.
+    /// The verifiers, at most 1,000: first those without the staged key. Of them, and of the others, the
+    /// replicas of the API come first, and of each kind the one that was seen last.
     pub verifiers: Vec<KnownVerifier>,
 }
 
