@@ -6,6 +6,7 @@ use crate::router::router;
 use crate::settings::ApiSettings;
 use access_tokens::{Jwks, SharedSettings, Verifier, verifiers};
 use foundation::clock::now;
+use foundation::time_limits::multiplied;
 use foundation::urls::Urls;
 use resources::accounts;
 use resources::idempotency::{self, Idempotency};
@@ -19,12 +20,15 @@ use storage::clock_check::ClockCheck;
 use storage::db::Db;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use utoipa_axum::router::OpenApiRouter;
 use web::Policy;
 use web::health::{Dependency, Health};
 
 /// The pause between two deletions of expired idempotency keys.
 const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(60);
+/// The longest wait at the end until the issuer has forgotten this replica.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The API, ready to be served.
 pub struct Api {
@@ -108,7 +112,7 @@ impl Api {
         let finish = async move {
             // A task that failed has ended already.
             let _ = stop.send(());
-            let _ = task.await;
+            let _ = timeout(multiplied(FINISH_TIMEOUT), task).await;
         };
         (self.routes, finish)
     }
