@@ -60,13 +60,14 @@ impl Language {
     }
 
     /// Returns the path and the query of a page in this language, which it keeps. The token of a mailed link
-    /// is left out: a cookie keeps it.
+    /// is left out: a cookie keeps it. A path with two slashes at its beginning would lead to another host.
     pub(super) fn path_of(self, uri: &Uri) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let present = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         query.extend_pairs(present.filter(|(name, _)| name != CHOICE && name != "token"));
         query.append_pair(CHOICE, self.tag());
-        format!("{}?{}", uri.path(), query.finish())
+        let path = uri.path().trim_start_matches(['/', '\\']);
+        format!("/{path}?{}", query.finish())
     }
 
     /// Returns the name of the language in itself.
@@ -246,6 +247,8 @@ mod tests {
         for (uri, expected) in [
             ("/signin", "/signin?language=de"),
             ("/signin?flow=a%2Bb&language=en", "/signin?flow=a%2Bb&language=de"),
+            ("//evil.example/x", "/evil.example/x?language=de"),
+            ("/\\/evil.example/x", "/evil.example/x?language=de"),
         ] {
             assert_eq!(german.path_of(&uri.parse().unwrap()), expected);
         }
