@@ -3,8 +3,8 @@
 const form = document.querySelector("form[data-passkey]");
 const message = document.querySelector("[data-passkey-message]");
 const isSupported = "PublicKeyCredential" in window && "parseRequestOptionsFromJSON" in PublicKeyCredential;
-// The issuer accepts answers for ten minutes. The last one is for the dialog.
-const endsAt = performance.now() + 9 * 60 * 1000;
+// The last tenth of the time in which the issuer accepts answers is for the dialog.
+const endsAt = performance.now() + form?.dataset.seconds * 900;
 // Browsers allow one request at a time.
 let request = new AbortController();
 

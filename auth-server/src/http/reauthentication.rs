@@ -53,12 +53,12 @@ pub(super) fn code(otp: &str) -> Result<Otp, FormError> {
 
 /// Returns the error of a form whose recent sign-in or code was not verified. If the session ended or the
 /// credentials changed meanwhile, the browser is sent to the sign-in page, from which the user comes to the
-/// page with the path `page`.
-pub(super) fn error(error: login::Error, page: &str) -> FormError {
+/// page with the path `flow`, or back into this authorization flow.
+pub(super) fn error(error: login::Error, flow: &str) -> FormError {
     match error {
         login::Error::WrongCode => wrong_code(),
         login::Error::SignedOut | login::Error::WrongCredentials | login::Error::SignInTooOld => {
-            FormError::Final(see_other(&paths::sign_in(Some(page))))
+            FormError::Final(see_other(&paths::sign_in(Some(flow))))
         }
         error => error.into(),
     }

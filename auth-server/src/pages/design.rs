@@ -93,6 +93,7 @@ fn challenge() -> PasskeyChallenge {
     PasskeyChallenge {
         options: "{}".to_owned(),
         state: String::new(),
+        seconds: 600,
         page: "/_design".to_owned(),
         script: presentation::brand().passkeys_script_path.clone(),
     }

@@ -11,6 +11,8 @@ use identity::users::account::Account;
 pub(crate) struct PasskeyChallenge {
     pub(super) options: String,
     pub(super) state: String,
+    /// The number of seconds in which an answer is accepted.
+    pub(super) seconds: u64,
     /// The path of the page that shows another challenge.
     pub(super) page: String,
     /// The path of the script.
@@ -23,6 +25,7 @@ impl PasskeyChallenge {
         Self {
             options: challenge.options,
             state: challenge.state.expose().to_owned(),
+            seconds: challenge.lifetime.as_secs(),
             page,
             script: presentation::brand().passkeys_script_path.clone(),
         }

@@ -88,6 +88,11 @@ impl Session {
         now.since(self.signed_in_at) <= RECENT_SIGN_IN && self.signed_in_at.since(now) <= RECENT_SIGN_IN
     }
 
+    /// Returns how long the latest sign-in stays recent.
+    pub fn remaining_recent_sign_in(&self, now: Timestamp) -> Duration {
+        RECENT_SIGN_IN.saturating_sub(now.since(self.signed_in_at))
+    }
+
     /// Returns the authority of a request in this session.
     pub const fn authority(&self) -> Authority {
         Authority {

@@ -47,7 +47,10 @@ async fn an_unknown_path_has_a_page_in_a_browser(world: SharedWorld) {
     expect_error_page(&page, 404, "Diese Seite gibt es nicht");
     let reply = world.anyone().get("/account/none").await;
     reply.expect_error(404, "not_found");
-    let page = world.browser().open(&format!("{}//evil.example/x", world.base())).await;
+    let page = world
+        .browser()
+        .open(&format!("{}//evil.example/x", world.base()))
+        .await;
     expect_error_page(&page, 404, "There is no such page");
     page.expect_page_within_origin();
 }

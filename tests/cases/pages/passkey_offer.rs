@@ -1,6 +1,7 @@
 //! The offer of a passkey to a user who signs in with a password on the way to an app.
 
 use super::{expect_redirect, expect_words};
+use serde_json::json;
 use tests::{
     Browser, CALLBACK, PASSWORD, Page, Passkey, PasskeyOptions, SharedWorld, User, World, on_every_shape,
 };
@@ -92,6 +93,23 @@ async fn a_user_who_connected_a_device_is_offered_a_passkey(world: SharedWorld) 
     }
 }
 
+/// The page was opened within ten minutes after the sign-in, and its form is submitted later.
+async fn a_passkey_that_comes_too_late_leads_on_to_the_app(world: SharedWorld) {
+    let user = world.user().await;
+    let (mut browser, consent) = consent(&world, &user).await;
+    let page = browser.open(&link(&consent, "/account/passkeys")).await;
+    let passkey = Passkey::es256(&PasskeyOptions::of_page(&page), world.base());
+    let credential = passkey.registration(&PasskeyOptions::of_page(&page));
+    world.age_sign_ins_of(&user).await;
+    let fields = [("credential", credential.as_str()), ("name", "Phone")];
+    let late = browser.submit(&page, &fields).await;
+    expect_redirect(&late, "/consent");
+    let consent = browser.open(late.location().unwrap().as_str()).await;
+    expect_words(&consent, 200, "Some App");
+    let passkeys = user.get("/me/passkeys").await.expect(200).json();
+    assert_eq!(passkeys["items"], json!([]), "{passkeys}");
+}
+
 /// Only the form of an authorization flow leads away from the account.
 async fn another_text_in_place_of_a_flow_leads_to_the_account(world: SharedWorld) {
     let mut browser = world.user().await.browser();
@@ -106,5 +124,6 @@ on_every_shape!(
     a_user_adds_a_passkey_on_the_way_to_an_app,
     a_passkey_is_offered_right_after_a_sign_in_with_the_password_alone,
     a_user_who_connected_a_device_is_offered_a_passkey,
+    a_passkey_that_comes_too_late_leads_on_to_the_app,
     another_text_in_place_of_a_flow_leads_to_the_account,
 );

@@ -93,6 +93,23 @@ fn authorization_flow(flow: Option<&str>) -> Option<&str> {
     flow.filter(|flow| !flow.is_empty() && paths::is_sealed(flow))
 }
 
+/// Returns the session as [`require_recent_sign_in`] does. Within an authorization flow, fails with a redirect
+/// to the page on which the flow continues.
+fn require_recent_sign_in_or_continue(
+    session: Option<Session>,
+    flow: Option<&str>,
+    just_signed_in: bool,
+    context: &RequestContext,
+) -> Result<Session, FlowError> {
+    let is_recent = |session: &Session| session.has_recent_sign_in(context.now);
+    match flow {
+        Some(flow) if !session.as_ref().is_some_and(is_recent) => {
+            Err(FlowError::Response(see_other(&paths::continuation(flow, &[]))))
+        }
+        _ => require_recent_sign_in(session, paths::PASSKEYS, just_signed_in, context),
+    }
+}
+
 /// Returns the page again, after an error of one of its forms, with the name that was entered and the flow
 /// that continues afterwards.
 async fn show_again(
@@ -131,13 +148,7 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let just_signed_in = query.signed_in.is_some();
     let flow = authorization_flow(query.flow.as_deref());
-    let is_recent = |session: &Session| session.has_recent_sign_in(context.now);
-    if let Some(flow) = flow
-        && !session.as_ref().is_some_and(is_recent)
-    {
-        return Ok(see_other(&paths::continuation(flow, &[])));
-    }
-    let session = require_recent_sign_in(session, paths::PASSKEYS, just_signed_in, &context)?;
+    let session = require_recent_sign_in_or_continue(session, flow, just_signed_in, &context)?;
     let overview = Overview::read(&app, &session, renderer.csrf(), flow, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(form, &session, None, &context)))
@@ -162,8 +173,8 @@ pub(crate) async fn add(
     renderer: FormRenderer,
     SessionForm(session, fields): SessionForm<PasskeyForm>,
 ) -> Result<Response, FlowError> {
-    let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     let flow = authorization_flow(fields.flow.as_deref());
+    let session = require_recent_sign_in_or_continue(session, flow, false, &context)?;
     match enroll(&app, &session, &fields, &context).await {
         Ok(()) => {
             let next = flow.map(|flow| paths::continuation(flow, &[]));
@@ -171,10 +182,8 @@ pub(crate) async fn add(
             Ok(see_other_after(Done::PasskeyAdded, next))
         }
         Err(error) => {
-            let entered = EnteredName {
-                passkey: None,
-                name: &fields.name,
-            };
+            let (passkey, name) = (None, fields.name.as_str());
+            let entered = EnteredName { passkey, name };
             show_again(&app, &session, renderer, error, (Some(entered), flow), &context).await
         }
     }
@@ -189,8 +198,9 @@ async fn enroll(
     let party = app.relying_party.as_ref().ok_or_else(Error::not_found)?;
     let name = parse_name(&fields.name)?;
     let enrolled = passkeys::enroll(&app.identity, party, session, &name, fields.answer(), context).await;
+    let flow = authorization_flow(fields.flow.as_deref()).unwrap_or(paths::PASSKEYS);
     enrolled.map_err(|error| match error {
-        passkeys::Error::Credentials(error) => reauthentication::error(error, paths::PASSKEYS),
+        passkeys::Error::Credentials(error) => reauthentication::error(error, flow),
         passkeys::Error::Stale => FormError::invalid(&text::of("passkey-not-added-in-time")),
         passkeys::Error::Refused(_) | passkeys::Error::TooLarge => {
             tracing::info!(%error, "a new passkey was refused");

@@ -23,6 +23,8 @@ pub struct Challenge {
     pub options: String,
     /// The sealed state, which the browser sends back with the answer.
     pub state: Secret,
+    /// The time in which an answer is accepted.
+    pub lifetime: Duration,
 }
 
 /// The sealed state of a challenge of a sign-in.

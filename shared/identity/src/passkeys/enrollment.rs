@@ -27,7 +27,9 @@ pub fn begin_enrollment(
     let existing = existing.iter().map(|passkey| passkey.credential_id.clone());
     let existing = existing.collect();
     let sealing = (&identity.account_key, browser_secret);
-    let challenge = party.begin_enrollment(sealing, user_of(session), existing, context.now)?;
+    let mut challenge = party.begin_enrollment(sealing, user_of(session), existing, context.now)?;
+    let recent = session.remaining_recent_sign_in(context.now);
+    challenge.lifetime = challenge.lifetime.min(recent);
     Ok(Some(challenge))
 }
 

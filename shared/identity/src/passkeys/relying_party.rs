@@ -78,6 +78,7 @@ impl RelyingParty {
         Ok(Challenge {
             options: serde_json::to_string(&options).unwrap_or_default(),
             state: sealed_state::seal(key, &name_of(ENROLLMENT, browser_secret), &state),
+            lifetime: LIFETIME,
         })
     }
 
@@ -122,6 +123,7 @@ impl RelyingParty {
         Ok(Challenge {
             options: serde_json::to_string(&options.public_key).unwrap_or_default(),
             state: sealed_state::seal(key, &name_of(SIGN_IN, browser_secret), &state),
+            lifetime: LIFETIME,
         })
     }
 
