@@ -309,6 +309,7 @@ event-detail-all-sessions = alle Sitzungen
 event-detail-session-by-administrator = Sitzung { $id }: Ein Administrator hat den Benutzer abgemeldet
 event-detail-session-elsewhere = Sitzung { $id }: Der Benutzer hat sie auf einem anderen Gerät beendet
 event-detail-session-signed-out = Sitzung { $id }: Der Benutzer hat sich abgemeldet
+event-detail-session-newer = Sitzung { $id }: Der Benutzer hat zu viele neuere Anmeldungen
 event-detail-all-grants = der ganze Zugriff
 event-detail-grants-of-uri = { $n } Zugriffe, die mit der Redirect-URI { $uri } begannen
 event-detail-grants = Zugriffe { $ids }

@@ -310,6 +310,7 @@ event-detail-all-sessions = all sessions
 event-detail-session-by-administrator = session { $id }: an administrator signed the user out
 event-detail-session-elsewhere = session { $id }: the user ended the session on another device
 event-detail-session-signed-out = session { $id }: the user signed out
+event-detail-session-newer = session { $id }: the user has too many newer sign-ins
 event-detail-all-grants = all grants
 event-detail-grants-of-uri = { $n } grants that began with the redirect URI { $uri }
 event-detail-grants = grants { $ids }

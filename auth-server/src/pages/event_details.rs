@@ -39,6 +39,9 @@ const WORDS: &[(&str, Words)] = &[
     ("session {id}: the user signed out", || {
         text::of("event-detail-session-signed-out")
     }),
+    ("session {id}: the user has too many newer sign-ins", || {
+        text::of("event-detail-session-newer")
+    }),
     ("all grants", || text::of("event-detail-all-grants")),
     ("{n} grants that began with the redirect URI {uri}", || {
         text::of("event-detail-grants-of-uri")
@@ -176,6 +179,7 @@ fn values<'a>(pattern: &'static str, detail: &'a str) -> Option<Vec<(&'static st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use identity::end_reason::EndReason;
 
     #[test]
     fn each_pattern_has_its_own_words_with_all_values() {
@@ -183,6 +187,19 @@ mod tests {
             let found = of_pattern(pattern).map(|text| text.plain());
             let expected = pattern.replace("{seconds} s", "{seconds}");
             assert_eq!(found, Some(expected), "{:?}", words());
+        }
+    }
+
+    #[test]
+    fn each_end_of_one_session_has_words() {
+        for reason in [
+            EndReason::SignedOutByAdministrator,
+            EndReason::SignedOutElsewhere,
+            EndReason::SignedOut,
+            EndReason::NewerSignIns,
+        ] {
+            let detail = format!("session 7: {}", reason.in_words());
+            assert!(of_pattern(&detail).is_some(), "{detail}");
         }
     }
 
