@@ -424,6 +424,15 @@ async fn the_api_lists_renames_and_removes_passkeys(world: SharedWorld) {
     let saved = browser.post(&action, &fields).await;
     expect_redirect(&saved, "/account/passkeys");
     assert_eq!(listed(&user).await[0]["name"], "Watch");
+    let is_renamed = |page: &Page| page.visible_text().contains("The passkey has its new name.");
+    assert!(is_renamed(&open(&mut browser).await));
+    // It was removed in another tab, or never was one of the user.
+    for unknown in ["9223372036854775807", "x"] {
+        let mut of_none = fields.clone();
+        of_none[0].1 = unknown.to_owned();
+        expect_redirect(&browser.post(&action, &of_none).await, "/account/passkeys");
+        assert!(!is_renamed(&open(&mut browser).await));
+    }
     // After an error the form shows what was typed.
     let mut too_long = fields.clone();
     too_long[1].1 = "Watch".repeat(13);

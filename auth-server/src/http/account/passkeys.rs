@@ -50,8 +50,7 @@ impl Overview {
         context: &RequestContext,
     ) -> Result<Self, FlowError> {
         let (db, user_id) = (&app.identity.db, session.user.id);
-        let party = app.relying_party.as_ref();
-        let party = party.ok_or_else(Error::not_found)?;
+        let party = app.relying_party.as_ref().ok_or_else(Error::not_found)?;
         let account = account::find_enabled(db, user_id).await?;
         let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
         let passkeys = passkeys::list(db, user_id).await?;
@@ -182,7 +181,7 @@ pub(crate) async fn add(
             Ok(see_other_after(Done::PasskeyAdded, next))
         }
         Err(error) => {
-            let (passkey, name) = (None, fields.name.as_str());
+            let (passkey, name) = (None, &*fields.name);
             let entered = EnteredName { passkey, name };
             show_again(&app, &session, renderer, error, (Some(entered), flow), &context).await
         }
@@ -234,31 +233,32 @@ pub(crate) async fn rename(
 ) -> Result<Response, FlowError> {
     let session = require_recent_sign_in(session, paths::PASSKEYS, false, &context)?;
     match set_name(&app, &session, &fields, &context).await {
-        Ok(()) => Ok(see_other_after(Done::PasskeyRenamed, paths::PASSKEYS)),
+        Ok(true) => Ok(see_other_after(Done::PasskeyRenamed, paths::PASSKEYS)),
+        Ok(false) => Ok(see_other(paths::PASSKEYS)),
         Err(error) => {
-            let entered = EnteredName {
-                passkey: fields.passkey.parse().map(Id::get).ok(),
-                name: &fields.name,
-            };
+            let (passkey, name) = (fields.passkey.parse().map(Id::get).ok(), &*fields.name);
+            let entered = EnteredName { passkey, name };
             show_again(&app, &session, renderer, error, (Some(entered), None), &context).await
         }
     }
 }
 
+/// Renames a passkey, and returns whether the user has it.
 async fn set_name(
     app: &App,
     session: &Session,
     fields: &PasskeyNameForm,
     context: &RequestContext,
-) -> Result<(), FormError> {
+) -> Result<bool, FormError> {
     let name = parse_name(&fields.name)?;
     // A malformed id belongs to no passkey, as that of a removed one.
     let Ok(id) = fields.passkey.parse().map(Id::get) else {
-        return Ok(());
+        return Ok(false);
     };
-    let renamed = passkeys::rename(&app.identity, session, id, &name, context).await;
-    let renamed = renamed.map(drop);
-    renamed.map_err(|error| reauthentication::error(error, paths::PASSKEYS))
+    match passkeys::rename(&app.identity, session, id, &name, context).await {
+        Ok(renamed) => Ok(renamed.is_some()),
+        Err(error) => Err(reauthentication::error(error, paths::PASSKEYS)),
+    }
 }
 
 /// Remove a passkey
