@@ -533,6 +533,9 @@ async fn a_challenge_expires(shape: Shape) {
     world.advance(Duration::from_secs(10 * 60));
     let late = browser.submit(&page, &[("credential", &credential)]).await;
     expect_words(&late, 422, "open for too long");
+    let query = "SELECT detail FROM security_events WHERE name = 'authn_login_fail'";
+    let (detail,) = fetch_one!(world.db().await.reader(), (String,), query).unwrap();
+    assert!(detail.ends_with("or the challenge has expired"), "{detail}");
 }
 
 /// A passkey belongs to a domain, so an installation at an IP address has none.

@@ -29,9 +29,14 @@ pub async fn sign_in(
     former: Option<&Secret>,
     context: &RequestContext,
 ) -> Result<NewSession, Error> {
-    let assertion = Assertion::read(&identity.account_key, answer, context.now)?;
-    let stored = find(&identity.db, assertion.credential.get_credential_id()).await?;
-    let signed_in = accept(identity, party, assertion, stored.as_ref(), former, context).await;
+    let (stored, signed_in) = match Assertion::read(&identity.account_key, answer, context.now) {
+        Ok(assertion) => {
+            let stored = find(&identity.db, assertion.credential.get_credential_id()).await?;
+            let signed_in = accept(identity, party, assertion, stored.as_ref(), former, context).await;
+            (stored, signed_in)
+        }
+        Err(error) => (None, Err(error)),
+    };
     if let Err(error) = &signed_in {
         record_failure(identity, stored.as_ref(), error, context).await;
     }
