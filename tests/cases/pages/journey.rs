@@ -147,7 +147,8 @@ async fn live(world: &World, has_scripts: bool) {
     let ann = Visitor::start(world, has_scripts).await;
 
     ann.open("/").await;
-    ann.submit(&[], "a[href='/signup']", "Create an account").await;
+    ann.submit(&[], "a[href='/signup']", "autocomplete=\"new-password\"")
+        .await;
     let fields = [("#email", EMAIL), ("#password", PASSWORD)];
     ann.submit(&fields, SUBMIT, "Your e-mail address is not confirmed")
         .await;
@@ -158,7 +159,8 @@ async fn live(world: &World, has_scripts: bool) {
     let authenticator = ann.turn_two_step_sign_in_on().await;
     let codes = &authenticator.recovery_codes;
     ann.submit(&[], "a.button", "On: you also enter a code").await;
-    ann.submit(&[], "a[href='/signout']", "Sign out").await;
+    ann.submit(&[], "a[href='/signout']", "action=\"/signout/confirmation")
+        .await;
     ann.submit(&[], SUBMIT, "You are signed out").await;
     ann.sign_in(PASSWORD, &authenticator.next_code(world)).await;
 
