@@ -123,7 +123,7 @@ change-password = Passwort ändern
 set-password = Passwort festlegen
 choose-password = Passwort wählen
 choose-password-required = Ihr Passwort hat jemand anders festgelegt. Wählen Sie ein eigenes, um fortzufahren.
-choose-password-effect = Mit dem neuen Passwort werden Sie auf allen Geräten und in allen Apps abgemeldet. Danach melden Sie sich mit dem neuen Passwort an.
+choose-password-effect = Mit dem neuen Passwort werden Sie auf allen Geräten und in allen Apps abgemeldet. Danach melden Sie sich mit ihm an.
 forgot = Passwort zurücksetzen
 forgot-explanation = Geben Sie die E‑Mail‑Adresse Ihres Kontos ein. Wir schicken Ihnen einen Link, über den Sie ein neues Passwort wählen.
 forgot-submit = Link schicken
@@ -199,7 +199,7 @@ done-app-disconnected = Die App ist getrennt. Sie hat keinen Zugriff mehr auf Ih
 done-passkey-added = Der Passkey ist hinzugefügt. Sie können sich ab jetzt mit ihm anmelden.
 done-passkey-renamed = Der Passkey hat seinen neuen Namen.
 done-passkey-removed = Der Passkey ist entfernt. Sie sind auf allen anderen Geräten und in allen Apps abgemeldet.
-done-password-changed = Ihr Passwort ist geändert, und Sie sind überall abgemeldet. Melden Sie sich mit dem neuen Passwort an.
+done-password-changed = Ihr neues Passwort ist gespeichert, und Sie sind überall abgemeldet. Melden Sie sich mit ihm an.
 done-password-removed = Ihr Passwort ist entfernt. Ab jetzt melden Sie sich mit einem Passkey an.
 
 ## Account
@@ -220,7 +220,7 @@ account-send-link = Link noch einmal schicken
 account-link-sent = Prüfen Sie Ihr Postfach
     .text = Ein Link, der die Adresse { $email } bestätigt, ist unterwegs, außer wenn wir Ihnen in der letzten Stunde schon mehrere geschickt haben. Kommt in einigen Minuten nichts an, sehen Sie im Spam-Ordner nach.
     .link = Zurück zu Ihrem Konto
-account-two-step-on = An: Sie geben auch einen Code aus Ihrer Authenticator‑App ein.
+account-two-step-on = An: Mit einem Passwort geben Sie auch einen Code aus Ihrer Authenticator‑App ein.
 account-two-step-off = Aus: Ihr Passwort allein gibt Zugang zu Ihrem Konto.
 account-no-password = Sie melden sich nur mit Passkeys an, die keinen Code brauchen.
 account-passkeys = { $n ->
@@ -362,9 +362,9 @@ two-step-turn-on = Einschalten
 two-step-turn-off = Ausschalten
 two-step-is-on = Die Anmeldung in zwei Schritten ist an
 two-step-signed-out-elsewhere = Sie wurden auf allen anderen Geräten und in allen Apps abgemeldet.
-two-step-off-effect = Ohne sie gibt ein Passwort allein Zugang zu Ihrem Konto. Beim Ausschalten werden Sie auf allen anderen Geräten und in allen Apps abgemeldet.
+two-step-off-effect = Ohne sie wird bei der Anmeldung mit einem Passwort kein Code verlangt. Beim Ausschalten werden Sie auf allen anderen Geräten und in allen Apps abgemeldet.
 two-step-is-off = Die Anmeldung in zwei Schritten ist aus
-    .text = Ihr Passwort allein gibt jetzt Zugang zu Ihrem Konto. Sie wurden auf allen anderen Geräten und in allen Apps abgemeldet.
+    .text = Bei der Anmeldung mit einem Passwort wird jetzt kein Code verlangt. Sie wurden auf allen anderen Geräten und in allen Apps abgemeldet.
     .link = Zurück zu Ihrem Konto
 one-time-code-hint = Aus Ihrer Authenticator‑App oder ein Wiederherstellungscode.
 recovery-codes = Ihre Wiederherstellungscodes
@@ -574,7 +574,7 @@ deletion-drafts = { $n ->
     [one] { $n } Entwurf, der gelöscht wird
    *[other] { $n } Entwürfe, die gelöscht werden
  }
-deletion-address = Ihre Adresse und Ihr Passwort. Danach kann jemand anders die Adresse für ein neues Konto benutzen.
+deletion-address = Ihre Adresse und alles, womit Sie sich anmelden. Danach kann jemand anders die Adresse für ein neues Konto benutzen.
 more-than = mehr als { $n }
 deletion-stays = Das bleibt, ohne Ihren Namen
 deletion-posts = { $n ->

@@ -124,7 +124,7 @@ change-password = Change password
 set-password = Set a password
 choose-password = Choose a password
 choose-password-required = Your password was set by somebody else. Choose one of your own to continue.
-choose-password-effect = Changing the password signs you out on all devices and in all apps. Then sign in with the new password.
+choose-password-effect = The new password signs you out on all devices and in all apps. Then sign in with it.
 forgot = Reset your password
 forgot-explanation = Enter the e‑mail address of your account. We will send you a link to choose a new password.
 forgot-submit = Send the link
@@ -200,7 +200,7 @@ done-app-disconnected = The app is disconnected. It has no access to your accoun
 done-passkey-added = The passkey is added. You can sign in with it from now on.
 done-passkey-renamed = The passkey has its new name.
 done-passkey-removed = The passkey is removed. You are signed out on all other devices and in all apps.
-done-password-changed = Your password is changed, and you are signed out everywhere. Sign in with the new password.
+done-password-changed = Your new password is saved, and you are signed out everywhere. Sign in with it.
 done-password-removed = Your password is removed. From now on you sign in with a passkey.
 
 ## Account
@@ -221,7 +221,7 @@ account-send-link = Send the link again
 account-link-sent = Check your e‑mail
     .text = A link that confirms the address { $email } is on its way, unless we sent you several in the last hour. If nothing comes within a few minutes, look in the spam folder.
     .link = Back to your account
-account-two-step-on = On: you also enter a code from your authenticator app.
+account-two-step-on = On: with a password, you also enter a code from your authenticator app.
 account-two-step-off = Off: your password alone gives access to your account.
 account-no-password = You sign in with passkeys alone, which need no code.
 account-passkeys = { $n ->
@@ -363,9 +363,9 @@ two-step-turn-on = Turn on
 two-step-turn-off = Turn off
 two-step-is-on = Two-step sign‑in is on
 two-step-signed-out-elsewhere = You were signed out on all other devices and in all apps.
-two-step-off-effect = Without it, a password alone gives access to your account. Turning it off signs you out on all other devices and in all apps.
+two-step-off-effect = Without it, a sign‑in with a password takes no code. Turning it off signs you out on all other devices and in all apps.
 two-step-is-off = Two-step sign‑in is off
-    .text = Your password alone gives access to your account now. You were signed out on all other devices and in all apps.
+    .text = A sign‑in with a password takes no code now. You were signed out on all other devices and in all apps.
     .link = Back to your account
 one-time-code-hint = From your authenticator app, or a recovery code.
 recovery-codes = Your recovery codes
@@ -562,7 +562,7 @@ deletion-drafts = { $n ->
     [one] { $n } draft, which is erased
    *[other] { $n } drafts, which are erased
  }
-deletion-address = Your address and password. Somebody else can then use the address for a new account.
+deletion-address = Your address, and all your ways to sign in. Somebody else can then use the address for a new account.
 more-than = more than { $n }
 deletion-stays = This stays, without your name
 deletion-posts = { $n ->

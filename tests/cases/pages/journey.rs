@@ -158,7 +158,8 @@ async fn live(world: &World, has_scripts: bool) {
 
     let authenticator = ann.turn_two_step_sign_in_on().await;
     let codes = &authenticator.recovery_codes;
-    ann.submit(&[], "a.button", "On: you also enter a code").await;
+    ann.submit(&[], "a.button", "On: with a password, you also enter a code")
+        .await;
     ann.submit(&[], "a[href='/signout']", "action=\"/signout/confirmation")
         .await;
     ann.submit(&[], SUBMIT, "You are signed out").await;

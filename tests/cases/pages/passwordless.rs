@@ -255,8 +255,21 @@ async fn an_account_without_a_password_is_managed_on_the_pages(world: SharedWorl
     let app = Authenticator::of_page(&page);
     let page = browser.submit(&page, &[("otp", &app.next_code(&world))]).await;
     expect_words(&page, 200, "Your recovery codes");
+    for (path, words) in [
+        ("/account", "You sign in with passkeys alone, which need no code."),
+        ("/account", "On: with a password, you also enter a code"),
+        (
+            "/account/two-step",
+            "Without it, a sign-in with a password takes no code.",
+        ),
+        ("/account/deletion", "Your address, and all your ways to sign in."),
+        ("/password", "The new password signs you out on all devices"),
+    ] {
+        expect_words(&browser.open(path).await, 200, words);
+    }
     let page = post(&mut browser, "/account/two-step/off").await;
     expect_words(&page, 200, "Two-step sign-in is off");
+    expect_words(&page, 200, "A sign-in with a password takes no code now.");
 
     let page = browser.open("/account/email").await;
     let sent = browser.submit(&page, &[("email", &email)]).await;

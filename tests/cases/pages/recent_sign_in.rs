@@ -132,7 +132,7 @@ async fn a_code_or_a_passkey_renews_the_sign_in_too(world: SharedWorld) {
     let signed_in = browser.submit(&sign_in, &[("credential", &credential)]).await;
     expect_redirect(&signed_in, "/account/two-step");
     let page = browser.open("/account/two-step").await;
-    expect_words(&page, 200, "On: you also enter a code");
+    expect_words(&page, 200, "On: with a password, you also enter a code");
 }
 
 /// The page asks for what the account has, also after an error.
