@@ -98,6 +98,7 @@ ended-elsewhere = Sie wurden vor { $time } von einem anderen Gerät aus abgemeld
 ended-newer-sign-ins = Sie wurden vor { $time } abgemeldet, weil ein Konto höchstens 100-mal zugleich angemeldet sein kann und neuere Anmeldungen an die Stelle dieser getreten sind.
 ended-unused = Sie wurden abgemeldet, weil Sie zuletzt vor { $time } hier waren.
 ended-lifetime = Sie wurden vor { $time } abgemeldet, weil eine Sitzung einige Zeit nach der Anmeldung endet, auch wenn sie benutzt wird.
+ended-restored = Sie wurden vor { $time } abgemeldet, weil dieser Dienst aus einer Sicherung wiederhergestellt wurde.
 ended-otherwise = Sie wurden vor { $time } abgemeldet.
 ended-reset = Waren Sie das nicht? Wählen Sie ein neues Passwort.
 sign-in-locked = Die Anmeldung ist gesperrt: Es gab zu viele Fehlversuche. Versuchen Sie es in { $wait } noch einmal.

@@ -99,6 +99,7 @@ ended-elsewhere = Another device signed you out here { $time } ago.
 ended-newer-sign-ins = You were signed out { $time } ago, because an account can be signed in 100 times at once, and newer sign‑ins took the place of this one.
 ended-unused = You were signed out, because you were last here { $time } ago.
 ended-lifetime = You were signed out { $time } ago, because a session ends some time after the sign‑in, even if it is in use.
+ended-restored = You were signed out { $time } ago, because this service was restored from a backup.
 ended-otherwise = You were signed out { $time } ago.
 ended-reset = Was that not you? Choose a new password.
 sign-in-locked = Sign‑in is blocked, because there were too many failed attempts. Try again in { $wait }.

@@ -83,6 +83,7 @@ impl EndText {
             EndReason::NewerSignIns => (false, text::of("ended-newer-sign-ins")),
             EndReason::Unused => (false, text::of("ended-unused")),
             EndReason::Expired => (false, text::of("ended-lifetime")),
+            EndReason::Restored => (false, text::of("ended-restored")),
             EndReason::SignedOut
             | EndReason::ConsentRevoked
             | EndReason::UsedTwice

@@ -66,6 +66,7 @@ end_reasons! {
     UsedTwice: "used_twice", "a code or a refresh token of this grant was used twice";
     RevokedByApp: "revoked_by_app", "the app revoked it";
     RedirectUriRemoved: "redirect_uri_removed", "the metadata document of the app no longer lists the redirect URI";
+    Restored: "restored", "the service was restored from a backup";
     AllOfApp: "all_of_app", "all tokens of the app were revoked";
     AllOfUser: "all_of_user", "all sessions and tokens of the user were revoked";
 }

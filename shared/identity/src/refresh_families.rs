@@ -6,10 +6,10 @@ pub(crate) mod replacement;
 pub(crate) mod revocation;
 pub(crate) mod rotation;
 
-pub(crate) use self::revocation::revoke_all_of_user;
 pub use self::revocation::{
     Selection, revoke, revoke_all_of_client, revoke_of_redirect_uri, revoke_repeatedly,
 };
+pub(crate) use self::revocation::{revoke_all_of_user, revoke_every};
 pub use replacement::{browser_may_have_newer, record_replaced};
 pub use rotation::{PresentedToken, rotate};
 

@@ -3,6 +3,7 @@
 pub(crate) mod ends;
 pub(crate) mod lists;
 
+pub(crate) use ends::end_every;
 use ends::end_others;
 pub use ends::{end, end_all, end_by_sid, find_end, prune_ended, revoke, revoke_others, revoke_own};
 pub use lists::{ListQuery, OwnSession, SessionDetails, SessionSummary, UserSession, details, list, page};
@@ -39,7 +40,6 @@ sql! {
     LOCK_SQLITE, LOCK_POSTGRES = "SELECT id FROM sessions WHERE id = $1 AND expires_at > $2 AND created_at = $3";
     FIND_USER = "SELECT user_id FROM sessions WHERE id = $1";
     PRUNE = delete_expired!("sessions");
-    DELETE_EVERY = "DELETE FROM sessions";
 }
 
 /// The minimum time between two updates of a session's `last_seen_at`, so that not every request writes. If a
@@ -248,11 +248,6 @@ pub(crate) async fn lock(
 pub(crate) async fn find_user(db: &Db, id: i64) -> Result<Option<i64>, Error> {
     let row = fetch_optional!(db.reader(), (i64,), FIND_USER, id)?;
     Ok(row.map(|(user_id,)| user_id))
-}
-
-/// Deletes the sessions of all users.
-pub(crate) async fn delete_every(tx: &mut Tx) -> Result<(), Error> {
-    execute!(tx.on(), DELETE_EVERY).map(|_| ())
 }
 
 /// Deletes the sessions whose absolute lifetime ended, and returns their number.

@@ -85,12 +85,18 @@ async fn a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token(mut worl
     assert!(printed.contains("\nended  all sessions"), "{printed}");
     world.restart().await;
 
-    for token in [&tokens, &later] {
+    let reason = "the service was restored from a backup";
+    // The program does not know the later tokens.
+    for (token, has_reason) in [(&tokens, true), (&later, false)] {
         world.expect_revoked(&token.access).await;
         let refused = app.refresh(&world.anyone(), &token.refresh).await;
-        refused.expect_token_error(400, "invalid_grant");
+        let refused = refused.expect_token_error(400, "invalid_grant");
+        assert_eq!(refused.text().contains(reason), has_reason, "{refused}");
     }
     user.get("/me").await.expect(401);
+    let sign_in = user.browser().open("/signin").await;
+    let words = "because this service was restored from a backup.";
+    assert!(sign_in.visible_text().contains(words), "{}", sign_in.reply);
     let user = world.log_in(&user.email, PASSWORD).await;
     let read = user.get(&kept.path).await.expect(200);
     assert_eq!(read.json()["title"], json!("Before the backup"));

@@ -6,8 +6,8 @@ use audit::events::{Event, EventName, EventRecorder};
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use revocation::{Kind, RevokingTx};
-use storage::db::Error;
-use storage::{fetch_all, fetch_one, sql};
+use storage::db::{Error, Tx};
+use storage::{execute, fetch_all, fetch_one, sql};
 
 /// The assignments of a revocation at the time `$2` for the reason `$3`. The row, which tells the reason,
 /// expires a day later: a client can begin and revoke families in any number.
@@ -101,6 +101,7 @@ sql! {
     REVOKE_OF_REDIRECT_URI_POSTGRES = revoke_on_postgres!(of_redirect_uri!());
     REVOKE_LONGEST_UNUSED_SQLITE = revoke_on_sqlite!(longest_unused!());
     REVOKE_LONGEST_UNUSED_POSTGRES = revoke_on_postgres!(longest_unused!());
+    REVOKE_EVERY = concat!("UPDATE refresh_families SET revoked_at = $1, revocation_reason = $2 WHERE ", is_unrevoked!());
     USER_HAS_FAMILY = "SELECT EXISTS (SELECT 1 FROM refresh_families
                                       WHERE user_id = $1 AND user_epoch = $2 AND revoked_at IS NULL)";
     CLIENT_HAS_FAMILY = "SELECT EXISTS (SELECT 1 FROM refresh_families
@@ -249,6 +250,11 @@ pub(crate) async fn revoke_all_of_user(
     revocation::revoke_epoch(tx, Kind::User, user_id, epoch, context.now).await?;
     let event = Event::success(EventName::TokenRevoked).user(user_id);
     event.detail("all grants").record(tx, context).await
+}
+
+/// Revokes the families of all users for this reason. The caller discards the keys of their access tokens.
+pub(crate) async fn revoke_every(tx: &mut Tx, reason: EndReason, now: Timestamp) -> Result<(), Error> {
+    execute!(tx.on(), REVOKE_EVERY, now, reason.as_str()).map(|_| ())
 }
 
 /// Revokes all families and access tokens of a client that belong to this epoch, and records an event if

@@ -63,6 +63,9 @@ sql! {
     END_ALL_POSTGRES = end_on_postgres!(all, "user_id = $3");
     KEEP_REASON_OF_ALL_SQLITE = keep_reason_on_sqlite!(all, "user_id = $3");
     DELETE_ALL_SQLITE = "DELETE FROM sessions WHERE user_id = $3 RETURNING id";
+    KEEP_REASON_OF_EVERY = concat!(
+        "INSERT INTO ended_sessions (sid_hash, reason, ended_at, expires_at) SELECT ", kept_columns!(one), " FROM sessions");
+    DELETE_EVERY = "DELETE FROM sessions";
     // The caller found no live session, so one that is stored within its lifetime was unused for too long.
     // One whose lifetime is over is stored until the next deletion of expired rows.
     FIND_END = "SELECT reason, ended_at FROM ended_sessions WHERE sid_hash = $1 AND expires_at > $2
@@ -211,6 +214,12 @@ pub async fn end_all(
     let ended = fetch_all!(tx.on(), (i64,), end, reason, now, user_id, changed_in)?;
     let ended: Vec<i64> = ended.into_iter().map(|(id,)| id).collect();
     logout_notices::queue_of_sessions(tx, user_id, &ended, now).await
+}
+
+/// Ends the sessions of all users for this reason. The caller revokes the refresh families.
+pub(crate) async fn end_every(tx: &mut Tx, reason: EndReason, now: Timestamp) -> Result<(), Error> {
+    execute!(tx.on(), KEEP_REASON_OF_EVERY, reason.as_str(), now)?;
+    execute!(tx.on(), DELETE_EVERY).map(|_| ())
 }
 
 /// Returns why and when the session with this `sid` ended, for a browser that has no live session. Returns

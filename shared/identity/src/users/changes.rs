@@ -96,10 +96,10 @@ pub(crate) async fn end_epoch(tx: &mut Tx, id: i64, reason: EndReason, now: Time
     Ok(ended)
 }
 
-/// Ends the epochs of all users. The next ones are numbered by the time, in microseconds, and so never
+/// Ends the epochs of all users after a restore. The next ones are numbered by the time, in microseconds, and so never
 /// by a number that an epoch had before.
 pub(crate) async fn end_all_epochs(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
-    execute!(tx.on(), END_ALL_EPOCHS, now, EndReason::AllOfUser.as_str()).map(|_| ())
+    execute!(tx.on(), END_ALL_EPOCHS, now, EndReason::Restored.as_str()).map(|_| ())
 }
 
 /// Replaces a password without verifying the current one and returns the changed account. Returns `None`,

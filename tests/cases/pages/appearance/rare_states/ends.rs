@@ -4,7 +4,7 @@ use super::super::Walk;
 use storage::execute;
 
 /// The names in the database of the reasons that have a text of their own, and of one that has none.
-const REASONS: [&str; 19] = [
+const REASONS: [&str; 20] = [
     "password_changed",
     "password_reset",
     "password_removed",
@@ -23,6 +23,7 @@ const REASONS: [&str; 19] = [
     "newer_sign_ins",
     "unused",
     "expired",
+    "restored",
     "all_of_user",
 ];
 
