@@ -13,7 +13,7 @@ use foundation::scope::Scope;
 use revocation::RevokingTx;
 use serde::Serialize;
 use storage::db::{Db, Error, Tx};
-use storage::{execute, fetch_all, fetch_optional, sql};
+use storage::{execute, fetch_all, fetch_one, fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The largest number of apps that [`list()`] returns: the limit of LIST.
@@ -61,6 +61,7 @@ sql! {
         "SELECT user_id FROM consents WHERE user_id = $1 AND client_id = $2 AND id = $3";
     LIST = concat!(
         "SELECT clients.id, ", access!(), " WHERE consents.user_id = $1 ORDER BY clients.id LIMIT 1000");
+    COUNT = "SELECT COUNT(*) FROM (SELECT 1 FROM consents WHERE user_id = $1 LIMIT $2) AS granted";
     DELETE = "DELETE FROM consents WHERE user_id = $1 AND client_id = $2 RETURNING user_id, client_id";
     DELETE_BY_ID = "DELETE FROM consents WHERE id = $1 RETURNING user_id, client_id";
     DELETE_ALL = "DELETE FROM consents WHERE user_id = $1";
@@ -147,6 +148,12 @@ pub async fn lock(tx: &mut Tx, user_id: i64, client_id: &str, id: &str) -> Resul
 /// Returns the apps to which a user has granted access, ordered by id, at most [`MAX_LISTED`].
 pub async fn list(db: &Db, user_id: i64) -> Result<Vec<ConnectedApp>, Error> {
     fetch_all!(db.reader(), ConnectedApp, LIST, user_id)
+}
+
+/// Returns the number of apps to which a user has granted access, or `most` if there are more.
+pub async fn count(db: &Db, user_id: i64, most: u64) -> Result<u64, Error> {
+    let (count,) = fetch_one!(db.reader(), (i64,), COUNT, user_id, most.cast_signed())?;
+    Ok(count.cast_unsigned())
 }
 
 /// Revokes a user's consent to a client, with the families that it began, in a transaction that this function

@@ -184,7 +184,9 @@ async fn administrators_reach_all_of_them_on_small_pages_too(world: World) {
 
 async fn the_pages_say_that_further_apps_are_not_shown(world: World) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
-    fill(&world, &user, MAX_APPS).await;
+    fill(&world, &user, MAX_APPS + 1).await;
+    let deletion = user.browser().open("/account/deletion").await;
+    expect_words(&deletion, 200, "The access of more than 1000 apps");
     let own = user.browser().open("/account").await;
     expect_words(&own, 200, "If you have more, disconnect some to see the others.");
     let mut browser = admin.browser();

@@ -18,14 +18,14 @@ use identity::Identity;
 use identity::accounts::Error;
 use identity::consents;
 use identity::sessions::{self, Session};
-use resources::accounts::{self, Content};
+use resources::accounts::{self, COUNTED, Content};
 use storage::db;
 use web::{Context, cookies};
 
 /// The numbers of the things that end with the account, and of those that stay.
 struct Effect {
     sessions: usize,
-    apps: usize,
+    apps: u64,
     content: Content,
 }
 
@@ -39,7 +39,7 @@ impl Effect {
         let sessions = sessions::list(identity, user_id, session, context.now).await?;
         Ok(Self {
             sessions: sessions.len(),
-            apps: consents::list(db, user_id).await?.len(),
+            apps: consents::count(db, user_id, COUNTED + 1).await?,
             content: accounts::content(db, user_id).await?,
         })
     }
@@ -49,7 +49,7 @@ impl Effect {
             form,
             email: &session.user.email,
             sessions: self.sessions as u64,
-            apps: self.apps as u64,
+            apps: self.apps,
             content: self.content,
         })
     }

@@ -15,7 +15,7 @@ pub(crate) struct DeletionPage<'a> {
     pub(crate) email: &'a str,
     /// The number of sessions that end.
     pub(crate) sessions: u64,
-    /// The number of apps that lose access.
+    /// The number of apps that lose access, which may be a lower bound as those of [`Content`].
     pub(crate) apps: u64,
     /// The numbers of things that the user made.
     pub(crate) content: Content,
@@ -26,8 +26,7 @@ pub(crate) fn deletion(page: &DeletionPage<'_>) -> Response {
     render(&text::of("deletion").plain(), page)
 }
 
-/// Sets the argument `n` of a text to a number of [`Content`], or to "more than 1000" if the number is only a
-/// lower bound.
+/// Sets the argument `n` of a text to a number, or to "more than 1000" if the number is only a lower bound.
 fn counted<'a>(text: Text<'a>, n: &u64) -> Text<'a> {
     match *n {
         n if n > COUNTED => text.with("n", text::of("more-than").count("n", COUNTED).plain()),
