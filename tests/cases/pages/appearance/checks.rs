@@ -16,7 +16,7 @@ const RULES: [&str; 6] = [
 /// The largest size of a page with all that it loads, in bytes over the wire.
 const MAX_BYTES: u64 = 60_000;
 /// The width of the narrowest phone, in pixels.
-const NARROWEST: u32 = 320;
+pub(super) const NARROWEST: u32 = 320;
 
 /// Measures the page: the bytes that it loaded, and the milliseconds from the request to the first byte of
 /// the response.
@@ -61,6 +61,7 @@ impl Walk<'_> {
         let measured = chromium.run(MEASURE, &[]).await;
         let first_byte = measured["first_byte"].as_f64().unwrap();
         self.first_bytes.lock().unwrap().push((first_byte, what.clone()));
+        self.check_order(&what).await;
         self.check_keyboard(&what).await;
         let language = chromium.run("return document.documentElement.lang", &[]).await;
         assert_eq!(language, self.language, "{what}");
