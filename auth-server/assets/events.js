@@ -53,7 +53,7 @@ function row(event) {
   const hint = element("p", "", { class: "hint" });
   hint.append(element("code", event.name), "\u00a0· ");
   // The name of an app in it may have characters that turn the direction of the text.
-  if (words.detail !== null) hint.append(element("span", words.detail, { dir: "auto" }), "\u00a0· ");
+  if (words.detail !== null) hint.append(element("span", words.detail, { dir: "auto", lang: words.detail_language ?? document.documentElement.lang }), "\u00a0· ");
   hint.append(link("trace_id", event.traceId), ...touched(event));
   heading.append(hint);
   const at = new Date(event.at);

@@ -63,6 +63,7 @@ impl FormRenderer {
             csrf: &self.csrf,
             user: self.user,
             error: None,
+            reason: None,
             wrong_field: None,
         });
         (cookies::header_of(self.cookie), html).into_response()
@@ -84,6 +85,7 @@ impl FormRenderer {
             csrf: &self.csrf,
             user: self.user,
             error: Some(&correctable.message),
+            reason: correctable.reason.as_deref(),
             wrong_field: correctable.field,
         });
         let mut response = (correctable.status, cookies::header_of(self.cookie), html).into_response();
@@ -112,6 +114,8 @@ pub(crate) enum FormError {
 pub(crate) struct Correctable {
     status: StatusCode,
     message: String,
+    /// The reason in English, which follows the message.
+    reason: Option<String>,
     /// The field that the user has to correct, if it is one.
     field: Option<Field>,
     /// The delay before a retry makes sense.
@@ -124,6 +128,7 @@ impl FormError {
         Self::Correctable(Correctable {
             status,
             message: message.plain(),
+            reason: None,
             field: None,
             retry_after: None,
         })
@@ -133,6 +138,14 @@ impl FormError {
     pub(crate) fn about(mut self, field: Field) -> Self {
         if let Self::Correctable(correctable) = &mut self {
             correctable.field = Some(field);
+        }
+        self
+    }
+
+    /// Names the reason in English, which follows the message.
+    fn because(mut self, reason: String) -> Self {
+        if let Self::Correctable(correctable) = &mut self {
+            correctable.reason = Some(reason);
         }
         self
     }

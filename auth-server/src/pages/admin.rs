@@ -34,6 +34,7 @@ pub(crate) use user::{UserPage, initial_password, user};
 pub(crate) use user_change::UserChange;
 pub(crate) use users::{UsersPage, users};
 
+use crate::pages::event_details::Detail;
 use crate::pages::text::{self, Text};
 use crate::pages::{event_details, event_words};
 use crate::paths;
@@ -111,7 +112,7 @@ pub(super) struct EventItem<'a> {
     /// The number of events, if it is more than one.
     pub(super) count: Option<u64>,
     /// The detail of the event, in words if there are any.
-    pub(super) detail: Option<String>,
+    pub(super) detail: Option<Detail>,
     pub(super) at: Timestamp,
     /// The administrator who caused the event, with the path of the list of all that this one caused.
     pub(super) administrator: Option<(String, String)>,

@@ -5,6 +5,7 @@ use super::admin::{
     ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine, UserChange, by_time,
     orders, refusal,
 };
+use super::event_details::Detail;
 use super::part::Part;
 use super::passkeys::PasskeyChallenge;
 use super::session_item::SessionItem;
@@ -49,6 +50,7 @@ pub(crate) async fn design(Context(context): Context) -> Response {
         csrf: "",
         user: None,
         error: Some(&error),
+        reason: Some("An example in English"),
         wrong_field: Some(Field::NewPassword),
     };
     let state = |value, label: Text<'_>, is_chosen| Choice {
@@ -157,7 +159,10 @@ fn event(at: Timestamp) -> EventItem<'static> {
         name: "authn_login_fail",
         has_failed: true,
         count: Some(3),
-        detail: Some("wrong password".to_owned()),
+        detail: Some(Detail {
+            text: "wrong password".to_owned(),
+            language: Some("en"),
+        }),
         at,
         administrator: Some(("ann@example.org".to_owned(), "#links".to_owned())),
         trace_path: "#links".to_owned(),

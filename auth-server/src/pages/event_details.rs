@@ -1,9 +1,34 @@
 //! The details of security events in words.
 
 use super::text::{self, Text};
+use askama::filters::{Escaper as _, Html, HtmlSafe};
 use audit::events::EventName;
 use audit::events::list::SecurityEvent;
+use std::fmt;
 use std::time::Duration;
+
+/// The language in which programs store details.
+const STORED_IN: &str = "en";
+
+/// The detail of an event. Displayed as HTML.
+pub(super) struct Detail {
+    pub(super) text: String,
+    /// The language of the text, if it may not be that of the page.
+    pub(super) language: Option<&'static str>,
+}
+
+impl fmt::Display for Detail {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(language) = self.language else {
+            return Html.write_escaped_str(formatter, &self.text);
+        };
+        write!(formatter, "<span lang=\"{language}\">")?;
+        Html.write_escaped_str(&mut *formatter, &self.text)?;
+        formatter.write_str("</span>")
+    }
+}
+
+impl HtmlSafe for Detail {}
 
 /// Returns the words of a detail.
 type Words = fn() -> Text<'static>;
@@ -121,7 +146,7 @@ const WORDS: &[(&str, Words)] = &[
 
 /// Returns the detail of an event in words. One without words, such as a scope, is as it is stored, also one
 /// that only another version of the program knows.
-pub(super) fn in_words(event: &SecurityEvent) -> Option<String> {
+pub(super) fn in_words(event: &SecurityEvent) -> Option<Detail> {
     let detail = event.detail.as_deref()?;
     let words = match EventName::named(&event.name) {
         Some(EventName::UserCreated) => role(detail),
@@ -129,7 +154,9 @@ pub(super) fn in_words(event: &SecurityEvent) -> Option<String> {
         Some(EventName::Consent) => None,
         _ => of_pattern(detail),
     };
-    Some(words.map_or_else(|| detail.to_owned(), |words| words.plain()))
+    let language = words.is_none().then_some(STORED_IN);
+    let text = words.map_or_else(|| detail.to_owned(), |words| words.plain());
+    Some(Detail { text, language })
 }
 
 fn role(name: &str) -> Option<Text<'static>> {
@@ -201,6 +228,15 @@ mod tests {
             let detail = format!("session 7: {}", reason.in_words());
             assert!(of_pattern(&detail).is_some(), "{detail}");
         }
+    }
+
+    #[test]
+    fn a_detail_without_words_is_english() {
+        let detail = Detail {
+            text: "a <b>".to_owned(),
+            language: Some(STORED_IN),
+        };
+        assert_eq!(detail.to_string(), "<span lang=\"en\">a &#60;b&#62;</span>");
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub(crate) struct FormState<'a> {
     pub(crate) user: Option<i64>,
     /// The message about the previous attempt, if it failed.
     pub(crate) error: Option<&'a str>,
+    /// The reason of the failure in English, which follows the message, if it is not in words of the page.
+    pub(crate) reason: Option<&'a str>,
     /// The field that the message is about, if it is about one.
     pub(crate) wrong_field: Option<Field>,
 }

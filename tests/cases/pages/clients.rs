@@ -147,6 +147,7 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
         let html = refused.reply.text();
         assert!(html.contains("Some typed name") && html.contains(scope), "{html}");
         assert_eq!(refused.wrong_fields().concat(), wrong, "{html}");
+        assert!(html.contains(" <span lang=\"en\">"), "{html}");
     }
     let fields = [
         ("type", "web"),
@@ -201,7 +202,7 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     expect_words(&page, 200, &changed);
     expect_words(&page, 200, "\" → \"A renamed app\"");
     // A name that turns the direction of text turns that of nothing else.
-    let isolated = "<span dir=\"auto\">name: ";
+    let isolated = "<span dir=\"auto\"><span lang=\"en\">name: ";
     assert!(page.reply.text().contains(isolated), "{}", page.reply);
     world.expect_revoked(&tokens.access).await;
     let refresh = |issuer: &Caller| app.refresh(issuer, &tokens.refresh);

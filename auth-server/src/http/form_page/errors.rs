@@ -43,7 +43,7 @@ impl From<clients::Error> for FormError {
     fn from(error: clients::Error) -> Self {
         match error {
             clients::Error::Invalid(flaw) => {
-                let error = Self::invalid(&text::of("client-invalid").with("reason", flaw.reason));
+                let error = Self::invalid(&text::of("client-invalid")).because(flaw.reason);
                 match flaw.member.and_then(Field::of_client) {
                     Some(field) => error.about(field),
                     None => error,

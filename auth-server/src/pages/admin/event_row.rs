@@ -1,6 +1,7 @@
 //! A security event in the list of all, or the newest one of a group of refusals.
 
 use super::person;
+use crate::pages::event_details::Detail;
 use crate::pages::language::Language;
 use crate::pages::text::Text;
 use crate::pages::{event_details, event_words, presentation, text};
@@ -23,7 +24,7 @@ pub(super) struct EventRow<'a> {
     /// The number of events for which the row stands, if it is more than one or the row stands for a group.
     pub(super) count: Option<u64>,
     /// The detail of the event, in words if there are any.
-    pub(super) detail: Option<String>,
+    pub(super) detail: Option<Detail>,
     pub(super) trace: Selection,
     /// The pages of what the event is about, each with its path.
     pub(super) touched: Vec<(Text<'static>, String)>,
@@ -48,6 +49,9 @@ pub(super) struct Selection {
 pub(crate) struct EventWords {
     what: String,
     detail: Option<String>,
+    /// The language of the detail, if it may not be that of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail_language: Option<&'static str>,
     user: Option<String>,
     administrator: Option<String>,
 }
@@ -55,11 +59,15 @@ pub(crate) struct EventWords {
 impl EventWords {
     /// Describes an event in this language, with these addresses of users by their ids.
     pub(crate) fn new(event: &SecurityEvent, emails: &HashMap<i64, String>, language: Language) -> Self {
-        presentation::in_language(language, || Self {
-            what: event_words::in_words(event),
-            detail: event_details::in_words(event),
-            user: event.user_id.map(|id| person(id, emails)),
-            administrator: event.administrator_id.map(|id| person(id, emails)),
+        presentation::in_language(language, || {
+            let detail = event_details::in_words(event);
+            Self {
+                what: event_words::in_words(event),
+                detail_language: detail.as_ref().and_then(|detail| detail.language),
+                detail: detail.map(|detail| detail.text),
+                user: event.user_id.map(|id| person(id, emails)),
+                administrator: event.administrator_id.map(|id| person(id, emails)),
+            }
         })
     }
 }

@@ -48,6 +48,7 @@ pub(crate) fn token_preview(page: &TokenPreviewPage<'_>) -> Response {
             csrf: "",
             user: None,
             error: error.as_deref(),
+            reason: None,
             wrong_field: refusal.and_then(wrong_field),
         },
         client_id: request.client_id,
