@@ -49,10 +49,8 @@ async fn an_operator_brands_the_pages(shape: Shape) {
         (shown.header("content-type"), shown.text().as_str()),
         ("image/svg+xml", SVG)
     );
-    assert!(
-        shown.header("content-security-policy").contains("sandbox"),
-        "{shown}"
-    );
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+    assert_eq!(shown.header("content-security-policy"), policy, "{shown}");
     let stylesheet = world
         .anyone()
         .get(&asset("<link rel=\"stylesheet\" href=\""))
@@ -89,6 +87,11 @@ async fn pages_without_branding_have_neither_logo_nor_links(world: SharedWorld) 
         page.reply
     );
     world.anyone().get("/assets/logo").await.expect(404);
+    for asset in ["latchkey.css", "pages.js", "passkeys.js", "events.js", "icon.svg"] {
+        let asset = world.anyone().get(&format!("/assets/{asset}")).await.expect(200);
+        let policy = asset.header("content-security-policy");
+        assert_eq!(policy, "default-src 'none'; sandbox", "{asset}");
+    }
 }
 
 async fn unusable_branding_is_refused_at_the_start(world: SharedWorld) {
