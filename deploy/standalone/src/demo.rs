@@ -1,6 +1,6 @@
 //! The demo pages: the front page, the demo app, and the redirect URI of the demo client.
 
-use crate::first_start::{ADMINISTRATOR, PasswordPlace};
+use crate::first_start::{ADMINISTRATOR, PasswordPlace, has_initial_password};
 use askama::Template;
 use auth_server::demo_clients::{DEMO_APP_CALLBACK, DEMO_APP_ID, DEMO_PATH};
 use auth_server::pages::{Brand, allow_requests, present, render, text};
@@ -45,7 +45,10 @@ struct Home {
     allows_sign_ups: bool,
     /// The URL of the operator's help for users.
     help: Option<String>,
-    /// The place of the administrator's initial password, if this process created the administrator.
+    /// Whether the page names the documentation in the source code, which strangers do not have.
+    names_source: bool,
+    /// The place of the administrator's initial password, if this process created the administrator, who has
+    /// not replaced it.
     password_place: Option<PasswordPlace>,
     /// Whether there is a demo app that users can sign in to.
     has_demo_app: bool,
@@ -74,7 +77,8 @@ struct Callback {
 
 /// Returns the routes of the demo pages: the front page, which links to the sign-up page if there is one, those
 /// of the demo client if the installation is on loopback, and the demo app if it is registered. If
-/// `password_place` is given, the front page also shows the administrator's first steps.
+/// `password_place` is given, the front page also shows the administrator's first steps, until the password is
+/// replaced.
 #[allow(
     clippy::disallowed_methods,
     reason = "the demo pages are not part of the documented interface"
@@ -89,6 +93,7 @@ pub(crate) fn routes(
         service: brand.name().to_owned(),
         allows_sign_ups: runtime.identity.allows_sign_ups,
         help: brand.help().map(str::to_owned),
+        names_source: !runtime.is_production,
         password_place,
         has_demo_app,
     };
@@ -100,7 +105,15 @@ pub(crate) fn routes(
             false => None,
         };
         let has_demo_app = app.is_some_and(|app| app.disabled_at.is_none());
-        let home = Home { has_demo_app, ..home };
+        let password_place = match home.password_place {
+            Some(place) if has_initial_password(&db).await => Some(place),
+            _ => None,
+        };
+        let home = Home {
+            has_demo_app,
+            password_place,
+            ..home
+        };
         let title = text::of("home").with("service", &home.service);
         render(&title.plain(), &home)
     };

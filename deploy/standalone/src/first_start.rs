@@ -15,6 +15,7 @@ use identity::users::{self, NewUser, Role};
 use runtime::startup::{Error, Runtime};
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
+use storage::db::Db;
 
 /// The e-mail address of the administrator.
 pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
@@ -182,6 +183,14 @@ async fn create_administrator(
     };
     tx.commit().await?;
     Ok(Some(password))
+}
+
+/// Returns whether the administrator still has the initial password, as far as the database answers.
+pub(crate) async fn has_initial_password(db: &Db) -> bool {
+    match Email::parse(ADMINISTRATOR) {
+        Ok(email) => users::has_initial_password(db, &email).await.unwrap_or(true),
+        Err(_) => false,
+    }
 }
 
 /// Returns the content of a file with one line.

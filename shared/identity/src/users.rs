@@ -38,6 +38,7 @@ sql! {
                           WHERE id IN (SELECT value FROM json_each($1)) AND deleted_at IS NULL";
     FIND_EMAILS_POSTGRES = "SELECT id, email FROM users WHERE id = ANY ($1) AND deleted_at IS NULL";
     FIND_ADMIN = "SELECT id FROM users WHERE role = 'admin' AND deleted_at IS NULL LIMIT 1";
+    FIND_INITIAL_PASSWORD = "SELECT id FROM users WHERE email_key = $1 AND password_change_required AND disabled_at IS NULL";
     FIND_ENABLED = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND disabled_at IS NULL");
     FIND_ENABLED_BY_EMAIL = concat!(
         "SELECT ", columns!(), " FROM users WHERE email_key = $1 AND disabled_at IS NULL");
@@ -118,6 +119,12 @@ pub async fn create(tx: &mut Tx, new: &NewUser, now: Timestamp) -> Result<User, 
         db::Error::Conflict => Error::EmailTaken,
         error => error.into(),
     })
+}
+
+/// Returns whether the user with this address must replace the password at the next sign-in.
+pub async fn has_initial_password(db: &Db, email: &Email) -> Result<bool, db::Error> {
+    let found = fetch_optional!(db.reader(), (i64,), FIND_INITIAL_PASSWORD, email.key())?;
+    Ok(found.is_some())
 }
 
 /// Returns the user with this id, unless the account was deleted.

@@ -205,6 +205,11 @@ async fn the_first_administrator_must_change_the_initial_password(world: World) 
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let initial = std::fs::read_to_string(file).unwrap().trim().to_owned();
     let admin = world.log_in("admin@localhost", &initial).await;
+    let names_password = async || {
+        let front = world.browser().open("/").await;
+        front.visible_text().contains("admin-password")
+    };
+    assert!(names_password().await);
     for call in [
         admin.get("/posts"),
         admin.post("/posts").json(&json!({ "title": "x" })),
@@ -216,6 +221,7 @@ async fn the_first_administrator_must_change_the_initial_password(world: World) 
     admin.call("PUT", "/me/password").json(&body).await.expect(204);
     let used = json!({ "email": "admin@localhost", "password": initial });
     world.anyone().post("/login").json(&used).await.expect(401);
+    assert!(!names_password().await);
     let admin = world.log_in("admin@localhost", "a password of their own").await;
     admin.get("/posts").await.expect(200);
     let users: Value = world.cli(&["users", "list", "--json"], "");

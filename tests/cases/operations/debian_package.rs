@@ -151,7 +151,17 @@ fn expect_units_of_the_project(machine: &Machine) {
             .read("usr/share/doc/latchkey/copyright")
             .contains("MIT License")
     );
-    assert!(machine.has("usr/share/doc/latchkey/sbom.cdx.json"));
+    for document in [
+        "sbom.cdx.json",
+        "README.md",
+        "docs/apps/README.md",
+        "docs/operate/README.md",
+    ] {
+        assert!(
+            machine.has(&format!("usr/share/doc/latchkey/{document}")),
+            "{document}"
+        );
+    }
     let secrets = machine.root.join("etc/latchkey/credentials").metadata().unwrap();
     assert_eq!(secrets.mode() & 0o777, 0o700);
 }

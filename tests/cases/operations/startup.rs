@@ -532,6 +532,7 @@ async fn the_demo_client_exists_on_loopback_only(shape: Shape) {
         }
         let front = world.anyone().get("/").await.expect(200).text();
         assert!(!front.contains("admin-password"), "{front}");
+        assert!(!front.contains("README.md"), "{front}");
         world.stop().await;
         world.restart().await;
     }
