@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use web::content_negotiation::preferred_language;
 use web::cookies;
 
-/// The cookie with the language that an authorization request asked for.
+/// The cookie with the language that an authorization request or the address of a page asked for.
 pub(crate) const COOKIE: &str = "language";
 /// The cookie with the language that the user chose.
 pub(super) const CHOICE_COOKIE: &str = "chosen_language";
@@ -36,14 +36,13 @@ pub(crate) struct Language(usize);
 impl Language {
     /// Chooses the language of a request: the first that it supports of the user's choice, which is a
     /// parameter or a cookie, of the parameter `ui_locales` (OpenID Connect Core 1.0 §3.1.2.1), of the cookie
-    /// that keeps this parameter of an authorization request, and of `Accept-Language`. Otherwise English.
+    /// that keeps this parameter of an earlier request, and of `Accept-Language`. Otherwise English.
     pub(crate) fn of_request(uri: &Uri, headers: &HeaderMap) -> Self {
         let by_cookie = |name| Self::of_locales(cookies::single(headers, name)?);
-        let by_query = || Self::of_locales(&parameter(uri, "ui_locales")?);
         let by_header = || Self::of_tag(preferred_language(headers, &TAGS)?);
         Self::chosen_by(uri)
             .or_else(|| by_cookie(CHOICE_COOKIE))
-            .or_else(by_query)
+            .or_else(|| Self::asked_by(uri))
             .or_else(|| by_cookie(COOKIE))
             .or_else(by_header)
             .unwrap_or_default()
@@ -52,6 +51,11 @@ impl Language {
     /// Returns the language that the user chooses with this request.
     pub(super) fn chosen_by(uri: &Uri) -> Option<Self> {
         Self::of_tag(&parameter(uri, CHOICE)?)
+    }
+
+    /// Returns the language for which the parameter `ui_locales` of this request asks.
+    pub(super) fn asked_by(uri: &Uri) -> Option<Self> {
+        Self::of_locales(&parameter(uri, "ui_locales")?)
     }
 
     /// Returns the other languages.

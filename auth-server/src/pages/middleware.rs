@@ -2,13 +2,14 @@
 
 use super::brand::Brand;
 use super::done::Done;
-use super::language::{CHOICE_COOKIE, Language};
+use super::language::{CHOICE_COOKIE, COOKIE, Language};
 use super::message;
 use super::presentation::Presentation;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use issuer::flows;
 use std::sync::Arc;
 use std::time::Duration;
 use web::content_negotiation::prefers_to_json;
@@ -16,11 +17,13 @@ use web::{Code, Error, cookies, is_unwritten_error};
 
 /// The time for which a browser keeps the choice of a language.
 const CHOICE_LIFETIME: Duration = Duration::from_hours(365 * 24);
+const COOKIE_ATTRIBUTES: &str = "; HttpOnly; Secure";
 
 /// Middleware that chooses the language and the branding of all pages for a request, those of rejected
 /// extractors included. A browser gets a page for an error, too, that has no page of its own.
 pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Next) -> Response {
     let chosen = Language::chosen_by(request.uri());
+    let asked = Language::asked_by(request.uri());
     let presentation = Presentation::of_request(&request, brand);
     let (language, done) = (presentation.language, presentation.done);
     let is_navigation = [Method::GET, Method::POST].contains(request.method());
@@ -34,17 +37,18 @@ pub async fn present(State(brand): State<Arc<Brand>>, request: Request, next: Ne
     };
     let mut response = presentation.of_response(respond).await;
     if let Some(chosen) = chosen {
-        let cookie = cookies::set(
-            CHOICE_COOKIE,
-            chosen.tag(),
-            Some(CHOICE_LIFETIME),
-            "; HttpOnly; Secure",
-        );
+        let (tag, lifetime) = (chosen.tag(), Some(CHOICE_LIFETIME));
+        let cookie = cookies::set(CHOICE_COOKIE, tag, lifetime, COOKIE_ATTRIBUTES);
         response.headers_mut().append(header::SET_COOKIE, cookie);
     }
     if response.headers().contains_key(header::CONTENT_SECURITY_POLICY) {
         let tag = HeaderValue::from_static(language.tag());
         response.headers_mut().insert(header::CONTENT_LANGUAGE, tag);
+        // The forms of the page do not repeat the parameter.
+        if let Some(asked) = asked {
+            let cookie = cookies::set(COOKIE, asked.tag(), Some(flows::LIFETIME), COOKIE_ATTRIBUTES);
+            response.headers_mut().append(header::SET_COOKIE, cookie);
+        }
         if done.is_some() {
             response.headers_mut().append(header::SET_COOKIE, Done::removal());
         }

@@ -92,6 +92,17 @@ async fn the_app_chooses_the_language_of_its_flow(world: SharedWorld) {
         let consent = browser.open(plain.as_str()).await;
         assert!(consent.visible_text().contains("Read posts"), "{}", consent.reply);
     }
+    // The form of another page does not repeat the parameter.
+    let mut browser = world.browser();
+    let form = browser.open("/signup?ui_locales=fr+de").await;
+    let fields = [("email", "x"), ("password", "x")];
+    let refused = browser.submit(&form, &fields).await;
+    assert_eq!(
+        refused.reply.header("content-language"),
+        "de",
+        "{}",
+        refused.reply
+    );
     let mut browser = ann.browser();
     let form = browser.open("/signout?ui_locales=de").await;
     assert!(form.visible_text().contains("Abmelden?"), "{}", form.reply);
