@@ -249,6 +249,7 @@ account-export = Ihre Daten herunterladen
 ago = vor { $time }
 browser-on-system = { $browser } unter { $system }
 browser-unknown = Ein unbekanntes Programm
+event-of-app = { $what }: { $app }
 event-repeated = { $what } ({ $n }-mal)
 event-signed-in = Angemeldet
 event-sign-in-failed = Eine Anmeldung ist gescheitert

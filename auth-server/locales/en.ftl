@@ -250,6 +250,7 @@ account-export = Download your data
 ago = { $time } ago
 browser-on-system = { $browser } on { $system }
 browser-unknown = An unknown program
+event-of-app = { $what }: { $app }
 event-repeated = { $what } ({ $n } times)
 event-signed-in = Signed in
 event-sign-in-failed = A sign‑in failed

@@ -24,18 +24,19 @@ use foundation::context::RequestContext;
 use foundation::ids::Id;
 use identity::sessions::{self, Session};
 use identity::users::account;
-use identity::{Identity, consents, email_verifications};
+use identity::{Identity, clients, consents, email_verifications};
 use resources::export::{self as file, Export};
 use revocation::RevokingTx;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use web::{Context, cookies};
 
 /// The number of events from which the page takes those that mean something to users.
 const EVENTS: usize = 200;
 
 /// Reads the data of the page: the session of the request and then the others, the apps, the most recently
-/// used first, and the events as the user may see them. If the account was disabled or deleted meanwhile,
-/// fails with a redirect to the sign-in page.
+/// used first, and the events as the user may see them, with the names of their apps. If the account was
+/// disabled or deleted meanwhile, fails with a redirect to the sign-in page.
 async fn read(
     identity: &Identity,
     session: &Session,
@@ -48,6 +49,12 @@ async fn read(
     overview.apps.sort_by_key(|app| Reverse(app.access.last_used_at));
     let events = overview.events.into_iter();
     overview.events = events.map(SecurityEvent::for_its_user).collect();
+    let clients = overview
+        .events
+        .iter()
+        .filter_map(|event| event.client_id.as_deref());
+    let clients: Vec<&str> = clients.collect::<BTreeSet<_>>().into_iter().collect();
+    overview.names = clients::names(&identity.db, &clients).await?;
     Ok(overview)
 }
 

@@ -28,6 +28,7 @@ pub(super) async fn read_overview(
         sessions: sessions::list(identity, id, session, now).await?,
         apps: consents::list(db, id).await?,
         events: newest(db, &of_user, None, events).await?,
+        names: HashMap::new(),
         emails: HashMap::new(),
     })
 }

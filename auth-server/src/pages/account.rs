@@ -22,6 +22,7 @@ use foundation::clock::Timestamp;
 use identity::consents::ConnectedApp;
 use identity::sessions::OwnSession;
 use identity::users::Role;
+use std::collections::HashMap;
 
 /// The number of events on the page.
 const SHOWN_EVENTS: usize = 20;
@@ -84,7 +85,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
     let session = |own: &OwnSession| SessionItem::new(&own.session, own.current);
     let events = overview.events.iter().filter_map(|event| {
         Some(EventItem {
-            what: for_its_user(event)?,
+            what: for_its_user(event, &overview.names)?,
             at: event.at,
             address: event.address.as_deref(),
         })
@@ -126,9 +127,9 @@ fn app_item(app: &ConnectedApp) -> AppItem<'_> {
     }
 }
 
-/// Returns an event in words; `None` if it says nothing to users. An app that gets access again is none:
-/// silent renewals would displace all other events.
-fn for_its_user(event: &SecurityEvent) -> Option<String> {
+/// Returns an event in words, with the name of its app, which is one of `names` by the ids; `None` if it says
+/// nothing to users. An app that gets access again is none: silent renewals would displace all other events.
+fn for_its_user(event: &SecurityEvent, names: &HashMap<String, String>) -> Option<String> {
     let says_nothing = match EventName::named(&event.name)? {
         EventName::Consent => event.outcome == Outcome::Success.as_str(),
         EventName::AuthorizationFail | EventName::CsrfFail | EventName::IdempotencyConflict => true,
@@ -138,6 +139,13 @@ fn for_its_user(event: &SecurityEvent) -> Option<String> {
         return None;
     }
     let what = event_words::in_words(event);
+    let what = match event.client_id.as_ref().and_then(|id| names.get(id)) {
+        Some(app) => text::of("event-of-app")
+            .with("what", what)
+            .with("app", app)
+            .plain(),
+        None => what,
+    };
     Some(match u64::try_from(event.count) {
         Ok(count @ 2..) => text::of("event-repeated")
             .with("what", what)

@@ -14,6 +14,8 @@ pub(crate) struct Overview {
     pub(crate) apps: Vec<ConnectedApp>,
     /// The newest events.
     pub(crate) events: Vec<SecurityEvent>,
+    /// The names of the apps in the events by their ids, for the user.
+    pub(crate) names: HashMap<String, String>,
     /// The addresses of the users in the events by their ids, for an administrator.
     pub(crate) emails: HashMap<i64, String>,
 }

@@ -22,8 +22,9 @@ use foundation::scope::Scope;
 use row::{StoredJwks, StoredSeconds, StoredUris};
 use secrets::SecretColumns;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::time::Duration;
-use storage::db::{Db, Error, Tx};
+use storage::db::{Array, Db, Error, Tx};
 use storage::{execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
@@ -53,6 +54,9 @@ sql! {
                       $23, $24, $25)";
     FIND, LOCK_POSTGRES = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
+    // The parameter of these two is an array of ids.
+    FIND_NAMES_SQLITE = "SELECT id, name FROM clients WHERE id IN (SELECT value FROM json_each($1))";
+    FIND_NAMES_POSTGRES = "SELECT id, name FROM clients WHERE id = ANY ($1)";
     // The condition is that of the index.
     BROWSER_APPS = concat!(
         "SELECT ", columns!(), " FROM clients
@@ -252,6 +256,16 @@ pub(crate) async fn end_all_epochs(tx: &mut Tx, now: Timestamp) -> Result<(), Er
 /// Returns the client with this id.
 pub async fn find(db: &Db, id: &str) -> Result<Option<Client>, Error> {
     fetch_optional!(db.reader(), Client, FIND, id)
+}
+
+/// Returns the names of the clients with these ids. Runs no statement if there are no ids.
+pub async fn names(db: &Db, ids: &[&str]) -> Result<HashMap<String, String>, Error> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = db.engine().choose(FIND_NAMES_SQLITE, FIND_NAMES_POSTGRES);
+    let found = fetch_all!(db.reader(), (String, String), sql, Array::of(ids, |id| *id))?;
+    Ok(found.into_iter().collect())
 }
 
 /// Returns all clients, ordered by id.

@@ -153,7 +153,7 @@ async fn an_app_is_disconnected(world: SharedWorld) {
         &[
             "The app is disconnected.",
             "No app has access",
-            "An app was disconnected",
+            "An app was disconnected: Some App",
         ],
     );
     tokens.expect_revoked(&world, &app).await;

@@ -83,6 +83,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         apps,
         events,
         emails,
+        ..
     } = page.overview;
     let (id, parts) = (account.user.id, page.parts);
     let path: &str = &paths::of_user(id);

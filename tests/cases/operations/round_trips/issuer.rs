@@ -294,7 +294,7 @@ routes! {
         let page = browser.enter_user_code(&device.user_code).await;
         browser.submit_call(&page, &[("decision", "allow")])
     };
-    showAccount "signed in" [5 5] |f| f.owner.browser().open_call("/account");
+    showAccount "signed in" [6 6] |f| f.owner.browser().open_call("/account");
     endSessionByForm "signed in" [8 8] |f| {
         let user = f.world.user().await;
         let other = f.world.log_in(&user.email, PASSWORD).await;
