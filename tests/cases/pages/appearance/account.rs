@@ -55,6 +55,7 @@ async fn demo_app(walk: &Walk<'_>, user: &User) {
 async fn other_sessions(walk: &Walk<'_>) {
     let user = walk.world.user().await;
     user.publish("A post").await;
+    user.draft("A draft").await;
     walk.sign_in(&user).await;
     walk.visit("account-sessions", "/account").await;
     walk.chromium.press("[popovertarget=end-others]").await;
@@ -111,7 +112,7 @@ async fn passkeys(walk: &Walk<'_>, user: &User) {
         .await;
     let renew = "UPDATE sessions SET created_at = last_seen_at WHERE user_id = $1";
     execute!(world.db().await.writer(), renew, user.id).unwrap();
-    walk.open("/password").await;
+    walk.visit("password-to-set", "/password").await;
     walk.submit(&[("#new_password", PASSWORD)], SUBMIT, "id=\"email\"")
         .await;
 }

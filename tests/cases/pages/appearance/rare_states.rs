@@ -45,6 +45,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     ends::visit(walk).await;
     account::visit(walk).await;
     administration::visit(walk).await;
+    later_front_page(walk).await;
     messages::too_many_codes(walk, &user).await;
     messages::too_many_mails(walk).await;
 }
@@ -69,6 +70,9 @@ async fn failed_forms(walk: &Walk<'_>, user: &User) {
     walk.submit(&[("#new_password", COMMON_PASSWORD)], SUBMIT, FAILED)
         .await;
     walk.check_expecting("password-failed", 422).await;
+    walk.open("/device").await;
+    walk.submit(&[("#user_code", "ABC")], SUBMIT, FAILED).await;
+    walk.check_expecting("device-code-invalid", 422).await;
 }
 
 /// The forms of a page that named another user.
@@ -166,6 +170,15 @@ async fn many_passkeys(walk: &Walk<'_>) {
     }
     walk.sign_in(&user).await;
     walk.visit("passkeys-too-many", "/account/passkeys").await;
+}
+
+/// The front page after the first administrator replaced the initial password.
+async fn later_front_page(walk: &Walk<'_>) {
+    let db = walk.world.db().await;
+    let replace = "UPDATE users SET password_change_required = FALSE WHERE email_key = 'admin@localhost'";
+    execute!(db.writer(), replace).unwrap();
+    db.close().await;
+    walk.visit("front-page-later", "/").await;
 }
 
 /// The page of a failure of the service, here because a table is missing.

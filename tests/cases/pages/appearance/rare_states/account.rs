@@ -2,25 +2,35 @@
 
 use super::super::{CHANGED, FAILED, SUBMIT, Walk};
 use storage::execute;
+use tests::PASSWORD;
 
 /// More sessions than a part of the list has.
 const SESSIONS: usize = 25;
+/// As many events as the page shows, beside that of the sign-up.
+const EVENTS: usize = 20;
 /// A browser that offers no passkeys in the list, where the authenticator would answer at once.
 const WITHOUT_LIST: &str = "PublicKeyCredential.isConditionalMediationAvailable = undefined";
+/// Replaces the challenge by one that no authenticator can answer.
+const SET_WRONG_OPTIONS: &str = "document.querySelector('form[data-passkey]').dataset.options = '{}'";
 const REMOVE_PASSKEY: &str = "details[open] form[action='/account/passkeys/removal'] button";
 
 /// Visits the rare states of the account.
 pub(super) async fn visit(walk: &Walk<'_>) {
     parts(walk).await;
     ended_access(walk).await;
+    two_cookies(walk).await;
     passkeys(walk).await;
     last_passkey(walk).await;
     last_administrator(walk).await;
 }
 
-/// More sessions than the page shows at once.
+/// More sessions and more events than the page shows at once.
 async fn parts(walk: &Walk<'_>) {
     let user = walk.world.user().await;
+    for _ in 0..EVENTS {
+        let signed_in = walk.world.anyone().login(&user.email, PASSWORD).await;
+        signed_in.expect(200);
+    }
     walk.world.start_sessions(&user, SESSIONS).await;
     walk.sign_in(&user).await;
     walk.visit("account-many-sessions", "/account").await;
@@ -40,6 +50,16 @@ async fn ended_access(walk: &Walk<'_>) {
     let button = "form[action='/account/apps/disconnect'] button";
     walk.submit(&[], button, CHANGED).await;
     walk.check("account-app-disconnected").await;
+}
+
+/// Another cookie with the name of the session's, which a page of the same host may have set for a path.
+async fn two_cookies(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    walk.sign_in(&user).await;
+    let url = format!("{}/account", walk.world.base());
+    walk.chromium.set_cookie(&url, "sid", "another").await;
+    walk.visit_expecting("two-cookies", "/account", 400).await;
+    walk.chromium.delete_cookies().await;
 }
 
 /// A passkey in an authenticator of the browser, which keeps it after it was removed from the account.
@@ -73,6 +93,11 @@ async fn passkeys(walk: &Walk<'_>) {
     walk.open_as_stranger("/signin").await;
     walk.submit(&[], button, FAILED).await;
     walk.check_expecting("sign-in-passkey-refused", 401).await;
+    walk.open("/signin").await;
+    chromium.run(SET_WRONG_OPTIONS, &[]).await;
+    let failed = walk.word(">No passkey was used", ">Es wurde kein Passkey benutzt");
+    walk.submit(&[], button, failed).await;
+    walk.check("passkey-failed").await;
     chromium.remove_authenticator(&authenticator).await;
     chromium.remove_script(&script).await;
 }
