@@ -264,7 +264,8 @@ pub async fn names(db: &Db, ids: &[&str]) -> Result<HashMap<String, String>, Err
         return Ok(HashMap::new());
     }
     let sql = db.engine().choose(FIND_NAMES_SQLITE, FIND_NAMES_POSTGRES);
-    let found = fetch_all!(db.reader(), (String, String), sql, Array::of(ids, |id| *id))?;
+    let ids = Array::of(ids, |id| *id);
+    let found = fetch_all!(db.reader(), (String, String), sql, ids)?;
     Ok(found.into_iter().collect())
 }
 

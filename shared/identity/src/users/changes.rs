@@ -96,8 +96,8 @@ pub(crate) async fn end_epoch(tx: &mut Tx, id: i64, reason: EndReason, now: Time
     Ok(ended)
 }
 
-/// Ends the epochs of all users after a restore. The next ones are numbered by the time, in microseconds, and so never
-/// by a number that an epoch had before.
+/// Ends the epochs of all users after a restore. The next ones are numbered by the time, in microseconds, and
+/// so never by a number that an epoch had before.
 pub(crate) async fn end_all_epochs(tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
     execute!(tx.on(), END_ALL_EPOCHS, now, EndReason::Restored.as_str()).map(|_| ())
 }
