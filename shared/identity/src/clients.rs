@@ -55,8 +55,8 @@ sql! {
     FIND, LOCK_POSTGRES = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
     LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     // The parameter of these two is an array of ids.
-    FIND_NAMES_SQLITE = "SELECT id, name FROM clients WHERE id IN (SELECT value FROM json_each($1))";
-    FIND_NAMES_POSTGRES = "SELECT id, name FROM clients WHERE id = ANY ($1)";
+    NAMES_SQLITE = "SELECT id, name FROM clients WHERE id IN (SELECT value FROM json_each($1))";
+    NAMES_POSTGRES = "SELECT id, name FROM clients WHERE id = ANY ($1)";
     // The condition is that of the index.
     BROWSER_APPS = concat!(
         "SELECT ", columns!(), " FROM clients
@@ -263,7 +263,7 @@ pub async fn names(db: &Db, ids: &[&str]) -> Result<HashMap<String, String>, Err
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let sql = db.engine().choose(FIND_NAMES_SQLITE, FIND_NAMES_POSTGRES);
+    let sql = db.engine().choose(NAMES_SQLITE, NAMES_POSTGRES);
     let ids = Array::of(ids, |id| *id);
     let found = fetch_all!(db.reader(), (String, String), sql, ids)?;
     Ok(found.into_iter().collect())
