@@ -30,8 +30,10 @@ const MAX_BODY: usize = 4 * 1024 * 1024;
 const ISSUER_METADATA: &str = "/.well-known/oauth-authorization-server";
 /// The path of the metadata of the API (RFC 9728 §3).
 const API_METADATA: &str = "/.well-known/oauth-protected-resource";
+/// Whether the value of a header is right.
+type IsRight = fn(&str) -> bool;
 /// The headers of every page, each with whether its value is right.
-static PAGE_HEADERS: [(HeaderName, fn(&str) -> bool); 4] = [
+static PAGE_HEADERS: [(HeaderName, IsRight); 4] = [
     (CONTENT_SECURITY_POLICY, is_strict),
     (X_FRAME_OPTIONS, |value| value == "DENY"),
     (X_CONTENT_TYPE_OPTIONS, |value| value == "nosniff"),

@@ -39,30 +39,30 @@ enum State {
 impl Report {
     /// Adds a check that found nothing.
     pub fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
-        self.add(check, State::Ok, detail.into(), None);
+        self.add(check, State::Ok, &detail.into(), None);
     }
 
     /// Adds a check that was not made, with the reason.
     pub fn skip(&mut self, check: &'static str, reason: impl Into<String>) {
-        self.add(check, State::Skipped, reason.into(), None);
+        self.add(check, State::Skipped, &reason.into(), None);
     }
 
     /// Adds a finding that has no effect yet, or not on every client.
     pub fn warn(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
-        self.add(check, State::Warning, detail.into(), Some(remedy.into()));
+        self.add(check, State::Warning, &detail.into(), Some(&remedy.into()));
     }
 
     /// Adds a finding that is an error.
     pub fn fail(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
-        self.add(check, State::Error, detail.into(), Some(remedy.into()));
+        self.add(check, State::Error, &detail.into(), Some(&remedy.into()));
     }
 
-    fn add(&mut self, check: &'static str, state: State, detail: String, remedy: Option<String>) {
+    fn add(&mut self, check: &'static str, state: State, detail: &str, remedy: Option<&str>) {
         self.0.push(Finding {
             check,
             state,
-            detail: without_controls(&detail),
-            remedy: remedy.as_deref().map(without_controls),
+            detail: without_controls(detail),
+            remedy: remedy.map(without_controls),
         });
     }
 

@@ -4,8 +4,11 @@ use super::schemas::{Body, FORM, Schemas, items, plain};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
+/// Writes the sample of a request in a language.
+type Writer = fn(&Request<'_>) -> String;
+
 /// The languages in their order, each with the function that writes its program.
-const LANGUAGES: [(&str, fn(&Request<'_>) -> String); 4] = [
+const LANGUAGES: [(&str, Writer); 4] = [
     ("curl", curl),
     ("JavaScript", javascript),
     ("Python", python),
