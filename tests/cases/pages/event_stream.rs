@@ -3,8 +3,11 @@
 mod command;
 
 use super::events::PATH;
+use foundation::random;
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 use std::time::Duration;
+use storage::{execute, fetch_optional};
 use tests::{
     PASSWORD, RawConnection, SharedWorld, User, World, eventually, on_every_shape, on_many_processes,
     on_one_shape,
@@ -61,6 +64,35 @@ impl Stream {
             self.text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
+
+    /// Waits for the end. Returns the position and the event of each message about one.
+    async fn read_to_end(mut self) -> Vec<(String, Value)> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.response.chunk().await.unwrap() {
+            bytes.extend_from_slice(&chunk);
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        let messages = text.split("\n\n").filter_map(|message| {
+            let field = |name: &str| message.lines().find_map(|line| line.strip_prefix(name));
+            let event = serde_json::from_str(field("data:")?).unwrap();
+            Some((field("id:")?.trim().to_owned(), event))
+        });
+        messages.collect()
+    }
+}
+
+/// Records this many events of a client. Returns the id of the newest event before them.
+async fn record_many(world: &World, client: &str, count: usize) -> i64 {
+    let db = world.db().await;
+    let newest = "SELECT id FROM security_events ORDER BY id DESC LIMIT 1";
+    let newest = fetch_optional!(db.reader(), (i64,), newest).unwrap();
+    let insert = format!(
+        "INSERT INTO security_events (at, name, outcome, client_id, trace_id)
+         WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count})
+         SELECT $1, 'many', 'success', $2, 'a' FROM numbers"
+    );
+    execute!(db.writer(), AssertSqlSafe(insert), world.now(), client).unwrap();
+    newest.map_or(0, |(id,)| id)
 }
 
 async fn an_administrator_follows_new_events(world: SharedWorld) {
@@ -137,6 +169,16 @@ async fn events_pass_a_proxy_that_buffers_responses(world: SharedWorld) {
     assert!(arrived.is_ok(), "the event did not pass the proxy");
 }
 
+/// A stream that has much to catch up with ends when its time is over, too.
+async fn a_stream_ends_although_there_are_more_events(world: SharedWorld) {
+    let (admin, client) = (world.user_with_role("admin").await, random::id());
+    let after = record_many(&world, &client, 5_000).await;
+    let issuer = format!("http://localhost:{}", world.issuer_ports()[0]);
+    let url = format!("{issuer}{PATH}/stream?client_id={client}&after={after}&seconds=0");
+    let sent = Stream::open_url(&url, &admin, None).await.read_to_end().await;
+    assert!((1..=700).contains(&sent.len()), "{} events", sent.len());
+}
+
 async fn a_process_has_at_most_50_streams(world: World) {
     let admin = world.user_with_role("admin").await;
     let port = world.issuer_ports()[0];
@@ -170,6 +212,7 @@ async fn a_process_has_at_most_50_streams(world: World) {
 
 on_every_shape!(
     a_page_follows_events_in_its_language,
+    a_stream_ends_although_there_are_more_events,
     an_administrator_follows_new_events,
 );
 on_many_processes!(events_pass_a_proxy_that_buffers_responses);

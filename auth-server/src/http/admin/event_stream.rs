@@ -174,9 +174,9 @@ impl EventStream {
                 self.queue.push_back(Event::default().id(position));
             }
             self.queue.extend(messages);
-            if !is_full {
-                self.next_search = Instant::now() + POLL_INTERVAL;
-            }
+            // A search that follows at once comes later than the end, too.
+            let pause = if is_full { Duration::ZERO } else { POLL_INTERVAL };
+            self.next_search = Instant::now() + pause;
         }
     }
 
