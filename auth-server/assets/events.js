@@ -8,8 +8,11 @@ const MAX_ROWS = 200;
 // A page that nobody looks at must not keep the session of its administrator in use.
 const FOLLOWED_FOR = 30 * 60 * 1000;
 const labels = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
-// A stream that connects again may send an event twice.
-const shown = new Set();
+// A stream that connects again may send an event twice, and some that the page has already.
+const shown = new Set(Array.from(table.querySelectorAll("[data-id]"), (row) => Number(row.dataset.id)));
+const newest = Number(box.dataset.newest);
+const missing = new Set(box.dataset.missing.split(" ").map(Number));
+let count = 0;
 let source;
 let timer;
 
@@ -81,14 +84,16 @@ function follow() {
   timer = setTimeout(() => stop(box.dataset.stopped), FOLLOWED_FOR);
   source.onmessage = (message) => {
     const event = JSON.parse(message.data);
-    if (shown.has(event.id)) return;
+    // The others before the newest event of the page are on the pages that follow.
+    if (shown.has(event.id) || (event.id <= newest && !missing.has(event.id))) return;
     shown.add(event.id);
+    count += 1;
     const body = table.tBodies[0];
     body.prepend(row(event));
     table.hidden = false;
     document.querySelector(".empty")?.remove();
     while (body.rows.length > MAX_ROWS) body.rows[body.rows.length - 1].remove();
-    status.textContent = box.dataset.count.replace("{n}", shown.size);
+    status.textContent = box.dataset.count.replace("{n}", count);
   };
   source.onerror = () => {
     // The browser connects again by itself, unless the response was an error.

@@ -30,9 +30,10 @@ pub(crate) use account::{
 };
 pub(crate) use admin::{
     ClientChange, ClientPage, ClientsPage, ConsentsPage, DashboardPage, EnteredClient, EventWords, Keys,
-    REFUSALS_VIEW, SecurityEventsPage, SessionsPage, SigningKeysPage, TokenPreviewPage, UserChange, UserPage,
-    UsersPage, client, client_created, client_review, client_secret, clients, consents, dashboard,
-    initial_password, new_client, security_events, sessions, signing_keys, token_preview, user, users,
+    LiveEvents, REFUSALS_VIEW, SecurityEventsPage, SessionsPage, SigningKeysPage, TokenPreviewPage,
+    UserChange, UserPage, UsersPage, client, client_created, client_review, client_secret, clients, consents,
+    dashboard, initial_password, new_client, security_events, sessions, signing_keys, token_preview, user,
+    users,
 };
 pub use brand::Brand;
 pub(crate) use brand::{BrandParts, Logo};

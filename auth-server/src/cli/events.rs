@@ -149,7 +149,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
 /// database is unavailable.
 async fn tail(db: &Db, filter: &Filter, json: bool) -> Result<(), Error> {
     let stop = stop_signal()?;
-    let mut tail = Tail::after(list::newest_id(db).await?);
+    let mut tail = Tail::of_new(db).await?;
     let (sender, mut reads) = mpsc::channel::<Result<Vec<SecurityEvent>, db::Error>>(1);
     // A pipe that nobody reads may block for ever. The program does not wait for this thread when it ends.
     let printer = thread::spawn(move || {

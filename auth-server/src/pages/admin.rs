@@ -25,7 +25,7 @@ pub(crate) use event_row::EventWords;
 pub(super) use filter::{Condition, refusal};
 pub(crate) use new_client::{EnteredClient, client_created, client_review, client_secret, new_client};
 pub(super) use plot::{Line, Plot};
-pub(crate) use security_events::{REFUSALS_VIEW, SecurityEventsPage, security_events};
+pub(crate) use security_events::{LiveEvents, REFUSALS_VIEW, SecurityEventsPage, security_events};
 pub(crate) use sessions::{SessionsPage, sessions};
 pub(crate) use signing_keys::{Keys, SigningKeysPage, signing_keys};
 pub(super) use time_line::{Lane, TimeLine};

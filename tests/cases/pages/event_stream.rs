@@ -6,11 +6,12 @@ use super::events::PATH;
 use foundation::random;
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
+use std::collections::BTreeSet;
 use std::time::Duration;
-use storage::{execute, fetch_optional};
+use storage::{execute, fetch_one, fetch_optional};
 use tests::{
     PASSWORD, RawConnection, SharedWorld, User, World, eventually, on_every_shape, on_many_processes,
-    on_one_shape,
+    on_one_shape, on_postgresql,
 };
 
 /// A stream of new events.
@@ -169,14 +170,65 @@ async fn events_pass_a_proxy_that_buffers_responses(world: SharedWorld) {
     assert!(arrived.is_ok(), "the event did not pass the proxy");
 }
 
-/// A stream that has much to catch up with ends when its time is over, too.
-async fn a_stream_ends_although_there_are_more_events(world: SharedWorld) {
+/// A stream that has much to catch up with ends when its time is over, too, and a connection may break in the
+/// midst of what it reads at once.
+async fn a_client_that_connects_again_misses_no_event(world: World) {
+    const EVENTS: usize = 2_000;
     let (admin, client) = (world.user_with_role("admin").await, random::id());
-    let after = record_many(&world, &client, 5_000).await;
+    let after = record_many(&world, &client, EVENTS).await;
     let issuer = format!("http://localhost:{}", world.issuer_ports()[0]);
     let url = format!("{issuer}{PATH}/stream?client_id={client}&after={after}&seconds=0");
-    let sent = Stream::open_url(&url, &admin, None).await.read_to_end().await;
-    assert!((1..=700).contains(&sent.len()), "{} events", sent.len());
+    let (mut received, mut last) = (BTreeSet::new(), None::<String>);
+    while received.len() < EVENTS {
+        let former = received.len();
+        let stream = Stream::open_url(&url, &admin, last.as_deref()).await;
+        let mut sent = stream.read_to_end().await;
+        assert!(sent.len() <= 700, "{} events", sent.len());
+        sent.truncate(400);
+        received.extend(sent.iter().map(|(_, event)| event["id"].as_i64().unwrap()));
+        assert!(received.len() > former, "only {former} events arrive");
+        last = sent.pop().map(|(position, _)| position);
+    }
+}
+
+/// The transaction of an event may be committed after that of an event with a larger id.
+async fn a_page_is_followed_by_events_that_are_committed_late(world: World) {
+    let (admin, client, db) = (
+        world.user_with_role("admin").await,
+        random::id(),
+        world.db().await,
+    );
+    let insert = "INSERT INTO security_events (at, name, outcome, client_id, trace_id)
+                  VALUES ($1, 'late', 'success', $2, $3) RETURNING id";
+    let [late, on_page] = [(); 2].map(|()| random::id());
+    let mut tx = db.begin().await.unwrap();
+    let (now, client) = (world.now(), client.as_str());
+    let (id,) = fetch_one!(tx.on(), (i64,), insert, now, client, late.as_str()).unwrap();
+    let (shown,) = fetch_one!(db.writer(), (i64,), insert, now, client, on_page.as_str()).unwrap();
+    assert!(id < shown);
+    let page = admin.browser().open(&format!("{PATH}?client_id={client}")).await;
+    let text = page.reply.text();
+    assert!(text.contains(&format!("data-id=\"{shown}\"")), "{}", page.reply);
+    let attribute = |name: &str| {
+        let value = text.split_once(&format!("{name}=\"")).unwrap().1;
+        value
+            .split_once('"')
+            .unwrap()
+            .0
+            .replace("&#38;", "&")
+            .replace("&amp;", "&")
+    };
+    // The script leaves out the events up to the newest, except these.
+    let missing = attribute("data-missing");
+    assert!(
+        missing.split(' ').any(|missing| missing == id.to_string()),
+        "{missing}"
+    );
+    assert!(attribute("data-newest").parse::<i64>().unwrap() >= shown);
+    tx.commit().await.unwrap();
+    let issuer = format!("http://localhost:{}", world.issuer_ports()[0]);
+    let url = format!("{issuer}{}", attribute("data-events"));
+    Stream::open_url(&url, &admin, None).await.wait_for(&late).await;
 }
 
 async fn a_process_has_at_most_50_streams(world: World) {
@@ -211,9 +263,10 @@ async fn a_process_has_at_most_50_streams(world: World) {
 }
 
 on_every_shape!(
+    a_client_that_connects_again_misses_no_event,
     a_page_follows_events_in_its_language,
-    a_stream_ends_although_there_are_more_events,
     an_administrator_follows_new_events,
 );
 on_many_processes!(events_pass_a_proxy_that_buffers_responses);
+on_postgresql!(a_page_is_followed_by_events_that_are_committed_late);
 on_one_shape!(a_process_has_at_most_50_streams);

@@ -5,7 +5,7 @@ use super::Administrator;
 use crate::app::App;
 use crate::pages::{EventWords, Language};
 use crate::paths;
-use audit::events::list::{Filter, ListQuery, POLL_INTERVAL, SecurityEvent, Tail, newest_id};
+use audit::events::list::{Filter, ListQuery, POLL_INTERVAL, SecurityEvent, Tail};
 use axum::Extension;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, HeaderName, header};
@@ -117,7 +117,7 @@ pub(crate) async fn follow(
     let tail = match (parameters.number("after"), position) {
         (after, Some(position)) => Tail::resumed(after.unwrap_or_default(), position),
         (Some(after), None) => Tail::after(after),
-        (None, None) => Tail::after(newest_id(&app.identity.db).await?),
+        (None, None) => Tail::of_new(&app.identity.db).await?,
     };
     let opening = Event::default().retry(RETRY).id(tail.position().to_string());
     let now = Instant::now();
@@ -159,47 +159,46 @@ impl EventStream {
             }
             sleep_until(self.next_search).await;
             self.administrator.check_again(&self.app).await.ok()?;
-            let former = self.tail.position();
-            let (messages, is_full) = match self.read().await {
-                Ok(read) => read,
+            let is_full = match self.read().await {
+                Ok(is_full) => is_full,
                 Err(error) => {
                     tracing::warn!(%error, "a stream of security events ended");
                     return None;
                 }
             };
-            if messages.is_empty() && self.tail.position() != former {
-                // A client that connects again does not search these events again, although none of them
-                // fits.
-                let position = self.tail.position().to_string();
-                self.queue.push_back(Event::default().id(position));
-            }
-            self.queue.extend(messages);
             // A search that follows at once comes later than the end, too.
             let pause = if is_full { Duration::ZERO } else { POLL_INTERVAL };
             self.next_search = Instant::now() + pause;
         }
     }
 
-    /// Reads the new events. Returns the messages about them, and whether there may be more events.
-    async fn read(&mut self) -> Result<(Vec<Event>, bool), db::Error> {
+    /// Reads the new events and queues the messages about them. The id of a message is a position up to which
+    /// all were sent. Returns whether there may be more events.
+    async fn read(&mut self) -> Result<bool, db::Error> {
         let (db, language) = (&self.app.identity.db, self.language);
+        let mut sent = self.tail.position();
         let (events, is_full) = self.tail.read(db, &self.filter).await?;
         let emails = match language.is_some() && !events.is_empty() {
             true => users::emails(db, &SecurityEvent::persons(&events)).await?,
             false => HashMap::new(),
         };
-        let position = self.tail.position().to_string();
-        let messages = events.iter().map(|event| {
+        for event in &events {
+            sent = sent.max(event.id);
             let words = language.map(|language| EventWords::new(event, &emails, language));
-            message(&Data { event, words }, &position)
-        });
-        Ok((messages.collect(), is_full))
+            self.queue.push_back(message(&Data { event, words }, sent));
+        }
+        if self.tail.position() != sent {
+            // A client that connects again does not search the events after the last one that fits.
+            let position = self.tail.position().to_string();
+            self.queue.push_back(Event::default().id(position));
+        }
+        Ok(is_full)
     }
 }
 
-/// Returns the message with this data. Its id is the position of the stream.
-fn message(data: &Data<'_>, position: &str) -> Event {
-    let message = Event::default().id(position);
+/// Returns the message with this data. Its id is this position.
+fn message(data: &Data<'_>, position: i64) -> Event {
+    let message = Event::default().id(position.to_string());
     message
         .json_data(data)
         .unwrap_or_else(|_| Event::default().comment("an event that cannot be written"))

@@ -8,7 +8,7 @@ use crate::http::flow::FlowError;
 use crate::http::forms::AccountQuery;
 use crate::pages;
 use crate::paths;
-use audit::events::list::{self, ListQuery, SecurityEvent};
+use audit::events::list::{self, ListQuery, SecurityEvent, Tail};
 use audit::events::refusals;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
@@ -47,12 +47,12 @@ pub(crate) async fn show(
             },
             origin: &origin,
             list_path: &list_path,
-            live_path: None,
+            live: None,
             now: context.now,
         }));
     }
     // Before the list, so that no event is recorded between the two.
-    let newest = list::newest_id(db).await?;
+    let tail = Tail::of_new(db).await?;
     let page = list::page(db, &list).await?;
     let has_newest = page.is_first && list.order() == Order::Descending;
     Ok(pages::security_events(&pages::SecurityEventsPage {
@@ -65,9 +65,9 @@ pub(crate) async fn show(
         links: Links::of(&page, &list.page, paths::ADMIN_EVENTS),
         origin: &origin,
         list_path: &list_path,
-        live_path: has_newest.then(|| {
+        live: has_newest.then(|| {
             let stream = list.page.url(paths::ADMIN_EVENTS_STREAM, None, Direction::Next);
-            paths::with_query(&stream, &[("after", &newest.to_string())])
+            pages::LiveEvents::new(&stream, &tail)
         }),
         now: context.now,
     }))

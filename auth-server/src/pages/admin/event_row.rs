@@ -16,6 +16,7 @@ use std::collections::HashMap;
 const NAMES_OF_KEYS: &str = "key";
 
 pub(super) struct EventRow<'a> {
+    pub(super) id: i64,
     pub(super) at: Timestamp,
     /// The event in words.
     pub(super) what: String,
@@ -111,6 +112,7 @@ impl<'a> EventRow<'a> {
         });
         let list = |filter: Filter| path_at(paths::ADMIN_EVENTS, &filter);
         Self {
+            id: event.id,
             at: event.at,
             what: event_words::in_words(event),
             name: &event.name,

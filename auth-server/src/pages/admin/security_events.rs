@@ -8,7 +8,7 @@ use crate::pages::{allow_requests, event_words, presentation, render_in_tab, tex
 use crate::paths;
 use askama::Template;
 use audit::events::EventName;
-use audit::events::list::{Filter, Outcome, SecurityEvent};
+use audit::events::list::{Filter, Outcome, SecurityEvent, Tail};
 use audit::events::refusals::{MAX_ENTRIES, Refusals};
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -42,9 +42,34 @@ pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) origin: &'a str,
     /// The path of the list with the condition that was asked for.
     pub(crate) list_path: &'a str,
-    /// The path of the stream of the events that follow those of the page, if it has the newest ones.
-    pub(crate) live_path: Option<String>,
+    /// The stream of the events that follow those of the page, if it has the newest ones.
+    pub(crate) live: Option<LiveEvents>,
     pub(crate) now: Timestamp,
+}
+
+/// The stream of the events that follow those of a page.
+pub(crate) struct LiveEvents {
+    path: String,
+    /// The position of the page in the order of the events.
+    newest: i64,
+    /// The ids up to the position, separated by blanks, whose events the page does not know either.
+    missing: String,
+}
+
+impl LiveEvents {
+    /// Returns the stream at this path of the events that follow those which the tail has read. It begins
+    /// with the first that this one missed.
+    pub(crate) fn new(path: &str, tail: &Tail) -> Self {
+        let (newest, missing) = (tail.position(), tail.missing());
+        let after = missing.first().map_or(newest, |id| id - 1).to_string();
+        let language = presentation::language().tag();
+        let missing: Vec<String> = missing.iter().map(i64::to_string).collect();
+        Self {
+            path: paths::with_query(path, &[("after", &after), ("language", language)]),
+            newest,
+            missing: missing.join(" "),
+        }
+    }
 }
 
 #[derive(Template)]
@@ -67,8 +92,8 @@ struct SecurityEventsTemplate<'a> {
     notices: Vec<Text<'static>>,
     events: Vec<EventRow<'a>>,
     links: &'a Links,
-    /// The path of the stream of new events, if the page has the newest ones.
-    live_path: Option<String>,
+    /// The stream of new events, if the page has the newest ones.
+    live: Option<&'a LiveEvents>,
     /// The path of the script that shows them.
     live_script: &'a str,
     in_terminal: InTerminal,
@@ -125,10 +150,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         notices: page.refusals.map(notices).unwrap_or_default(),
         events: events.collect(),
         links: &page.links,
-        live_path: page.live_path.as_deref().map(|path| {
-            let language = presentation::language().tag();
-            paths::with_query(path, &[("language", language)])
-        }),
+        live: page.live.as_ref(),
         live_script: &brand.events_script_path,
         in_terminal,
         now: page.now,

@@ -4,7 +4,7 @@ mod filter;
 pub(crate) mod tail;
 
 pub use filter::{Filter, ListQuery, Outcome};
-pub use tail::{POLL_INTERVAL, Tail, newest_id};
+pub use tail::{POLL_INTERVAL, Tail};
 
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;

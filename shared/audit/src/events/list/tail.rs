@@ -4,10 +4,10 @@ use super::{Filter, SecurityEvent, columns};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use storage::db::{Db, Error};
-use storage::{fetch_all, fetch_optional, sql};
+use storage::{fetch_all, sql};
 
 sql! {
-    NEWEST = "SELECT id FROM security_events ORDER BY id DESC LIMIT 1";
+    NEWEST = "SELECT id FROM security_events ORDER BY id DESC LIMIT 200";
     AFTER = concat!("SELECT ", columns!(), " FROM security_events WHERE id > $1 ORDER BY id LIMIT 700");
 }
 
@@ -15,7 +15,8 @@ sql! {
 pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The limit in the statement `AFTER`.
 const LIMIT: usize = 700;
-/// The number of ids that are read again: a transaction that got its id earlier may commit later.
+/// The number of ids that are read again: a transaction that got its id earlier may commit later. It is the
+/// limit in the statement `NEWEST`, too.
 const OVERLAP: i64 = 200;
 
 /// A position in the order of the events.
@@ -29,13 +30,19 @@ pub struct Tail {
     seen: BTreeSet<i64>,
 }
 
-/// Returns the id of the newest event, or zero if there is none.
-pub async fn newest_id(db: &Db) -> Result<i64, Error> {
-    let newest = fetch_optional!(db.reader(), (i64,), NEWEST)?;
-    Ok(newest.map_or(0, |(id,)| id))
-}
-
 impl Tail {
+    /// Begins with the events that no transaction has committed yet.
+    pub async fn of_new(db: &Db) -> Result<Self, Error> {
+        let newest = fetch_all!(db.reader(), (i64,), NEWEST)?;
+        let seen: BTreeSet<i64> = newest.into_iter().map(|(id,)| id).collect();
+        let last = seen.last().copied().unwrap_or_default();
+        Ok(Self {
+            begin: last.saturating_sub(OVERLAP).max(0),
+            last,
+            seen,
+        })
+    }
+
     /// Begins after the event with this id.
     pub fn after(begin: i64) -> Self {
         Self {
@@ -57,6 +64,13 @@ impl Tail {
     /// Returns the position: the largest id that was read.
     pub fn position(&self) -> i64 {
         self.last
+    }
+
+    /// Returns the ids up to the position, within the overlap, that were not read: their transactions may
+    /// still commit.
+    pub fn missing(&self) -> Vec<i64> {
+        let ids = self.begin.max(self.last.saturating_sub(OVERLAP)) + 1..=self.last;
+        ids.filter(|id| !self.seen.contains(id)).collect()
     }
 
     /// Reads at most 500 new events, and returns those that fit the condition, the oldest first, and whether
