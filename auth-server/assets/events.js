@@ -7,6 +7,9 @@ const button = box.querySelector("button");
 const MAX_ROWS = 200;
 // A page that nobody looks at must not keep the session of its administrator in use.
 const FOLLOWED_FOR = 30 * 60 * 1000;
+// The responses with an error, one after another, after which the page gives up: those of two minutes.
+const MAX_FAILURES = 9;
+const MAX_PAUSE = 30;
 const labels = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
 // A stream that connects again may send an event twice, and some that the page has already.
 const shown = new Set(Array.from(table.querySelectorAll("[data-id]"), (row) => Number(row.dataset.id)));
@@ -14,7 +17,10 @@ const newest = Number(box.dataset.newest);
 const missing = new Set(box.dataset.missing.split(" ").map(Number));
 let count = 0;
 let source;
-let timer;
+// The position of the last event, from which another stream goes on.
+let position;
+let end;
+let retry;
 
 function element(name, text, attributes = {}) {
   const made = document.createElement(name);
@@ -78,40 +84,73 @@ function row(event) {
   return made;
 }
 
-function follow() {
-  source = new EventSource(box.dataset.events);
-  status.textContent = box.dataset.waiting;
-  timer = setTimeout(() => stop(box.dataset.stopped), FOLLOWED_FOR);
-  source.onmessage = (message) => {
-    const event = JSON.parse(message.data);
-    // The others before the newest event of the page are on the pages that follow.
-    if (shown.has(event.id) || (event.id <= newest && !missing.has(event.id))) return;
-    shown.add(event.id);
-    count += 1;
-    const body = table.tBodies[0];
-    body.prepend(row(event));
-    table.hidden = false;
-    document.querySelector(".empty")?.remove();
-    while (body.rows.length > MAX_ROWS) body.rows[body.rows.length - 1].remove();
-    status.textContent = box.dataset.count.replace("{n}", count);
+// Screen readers read the status when it is written.
+function report(text) {
+  if (status.textContent !== text) status.textContent = text;
+}
+
+function reportCount() {
+  report(count === 0 ? box.dataset.waiting : box.dataset.count.replace("{n}", count));
+}
+
+function show(message) {
+  position = message.lastEventId;
+  const event = JSON.parse(message.data);
+  // The others before the newest event of the page are on the pages that follow.
+  if (shown.has(event.id) || (event.id <= newest && !missing.has(event.id))) return;
+  shown.add(event.id);
+  count += 1;
+  const body = table.tBodies[0];
+  body.prepend(row(event));
+  table.hidden = false;
+  document.querySelector(".empty")?.remove();
+  while (body.rows.length > MAX_ROWS) body.rows[body.rows.length - 1].remove();
+  reportCount();
+}
+
+// Returns whether the user may no longer see the events. The stream itself does not tell why it failed.
+async function isRefused(url) {
+  const response = await fetch(url, { method: "HEAD" }).catch(() => undefined);
+  return response?.status === 401 || response?.status === 403;
+}
+
+function connect(failures) {
+  const url = new URL(box.dataset.events, location.href);
+  if (position !== undefined) url.searchParams.set("last_event_id", position);
+  const opened = new EventSource(url);
+  source = opened;
+  opened.onmessage = show;
+  opened.onopen = () => {
+    failures = 0;
+    reportCount();
   };
-  source.onerror = () => {
-    // The browser connects again by itself, unless the response was an error.
-    if (source.readyState === EventSource.CLOSED) stop(box.dataset.failed);
+  opened.onerror = async () => {
+    // The browser connects again by itself, unless the response was an error, such as that of a proxy.
+    if (opened.readyState !== EventSource.CLOSED) return;
+    const isOver = (await isRefused(url)) || failures + 1 === MAX_FAILURES;
+    // Stopped meanwhile.
+    if (source !== opened) return;
+    if (isOver) return stop(box.dataset.failed);
+    report(box.dataset.interrupted);
+    const pause = Math.min(2 ** failures, MAX_PAUSE);
+    retry = setTimeout(connect, pause * 1000, failures + 1);
   };
 }
 
 function stop(reason) {
-  clearTimeout(timer);
+  clearTimeout(end);
+  clearTimeout(retry);
   source.close();
   source = undefined;
   button.setAttribute("aria-pressed", "false");
-  status.textContent = reason;
+  report(reason);
 }
 
 button.addEventListener("click", () => {
   if (source) return stop("");
   button.setAttribute("aria-pressed", "true");
-  follow();
+  reportCount();
+  end = setTimeout(stop, FOLLOWED_FOR, box.dataset.stopped);
+  connect(0);
 });
 box.hidden = false;

@@ -697,6 +697,7 @@ events-live = Neue Ereignisse sofort anzeigen
 events-live-waiting = Warte auf das nächste Ereignis …
 events-live-count = Neue Ereignisse: { $n }
 events-live-stopped = Nach einer halben Stunde angehalten. Drücken Sie den Knopf, um fortzufahren.
+events-live-interrupted = Die Verbindung wurde unterbrochen. Sie wird neu aufgebaut …
 events-live-failed = Die Verbindung ist gescheitert. Laden Sie die Seite neu, und melden Sie sich wieder an, wenn Sie darum gebeten werden.
 event-name = Ereignis
 event-outcome = Ergebnis

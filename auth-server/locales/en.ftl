@@ -685,6 +685,7 @@ events-live = Show new events as they happen
 events-live-waiting = Waiting for the next event …
 events-live-count = New events: { $n }
 events-live-stopped = Stopped after half an hour. Press the button to go on.
+events-live-interrupted = The connection was interrupted. Connecting again …
 events-live-failed = The connection failed. Reload the page, and sign in again if you are asked to.
 event-name = Event
 event-outcome = Outcome

@@ -1,6 +1,7 @@
 //! The stream of new security events, for administrators.
 
 mod command;
+mod page;
 
 use super::events::PATH;
 use foundation::random;
@@ -231,13 +232,9 @@ async fn a_page_is_followed_by_events_that_are_committed_late(world: World) {
     Stream::open_url(&url, &admin, None).await.wait_for(&late).await;
 }
 
-async fn a_process_has_at_most_50_streams(world: World) {
-    let admin = world.user_with_role("admin").await;
+/// Opens as many streams as a process has.
+async fn open_all(world: &World, admin: &User) -> Vec<RawConnection> {
     let port = world.issuer_ports()[0];
-    let (issuer, path) = (
-        admin.at(&format!("http://localhost:{port}")),
-        format!("{PATH}/stream?seconds=0"),
-    );
     let request = format!(
         "GET {PATH}/stream HTTP/1.1\r\nHost: localhost:{port}\r\nCookie: sid={}\r\n\r\n",
         admin.sid
@@ -250,6 +247,17 @@ async fn a_process_has_at_most_50_streams(world: World) {
         stream.read_until("\nretry:").await;
         streams.push(stream);
     }
+    streams
+}
+
+async fn a_process_has_at_most_50_streams(world: World) {
+    let admin = world.user_with_role("admin").await;
+    let port = world.issuer_ports()[0];
+    let (issuer, path) = (
+        admin.at(&format!("http://localhost:{port}")),
+        format!("{PATH}/stream?seconds=0"),
+    );
+    let mut streams = open_all(&world, &admin).await;
     let refused = issuer.get(&path).await;
     assert_eq!(refused.header("retry-after"), "1");
     refused.expect_error(429, "rate_limited");

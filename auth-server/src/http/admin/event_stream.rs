@@ -112,6 +112,8 @@ pub(crate) async fn follow(
     let end = Duration::from_secs(seconds.clamp(0, MAX_SECONDS).unsigned_abs());
     let position = single(&headers, "last-event-id").and_then(|id| id.parse().ok());
     let position = position.filter(|id: &i64| *id >= 0);
+    // A script cannot send the header with the first request of a stream. The parameter is no part of the API.
+    let position = position.or_else(|| parameters.number("last_event_id"));
     let permit = app.event_streams.clone().try_acquire_owned();
     let permit = permit.map_err(|_| too_many())?;
     let tail = match (parameters.number("after"), position) {
