@@ -86,6 +86,20 @@ const PAGES_AFTER_SIGN_IN: [&str; 14] = [
     ADMIN_EVENTS,
 ];
 
+/// Those of these pages whose query selects what they show. A `flow` keeps it.
+const PAGES_WITH_QUERY: [&str; 8] = [
+    ADMIN,
+    ADMIN_KEYS,
+    ADMIN_USERS,
+    ADMIN_CLIENTS,
+    ADMIN_TOKEN_PREVIEW,
+    ADMIN_SESSIONS,
+    ADMIN_CONSENTS,
+    ADMIN_EVENTS,
+];
+/// The longest query of a page to which a user returns after the sign-in, in bytes.
+const MAX_QUERY_LENGTH: usize = 512;
+
 /// The pages whose form is submitted to the path of the page. A link can open such a page again after an
 /// error: the form is short, so that the user loses little of the input.
 const PAGES_OF_FORMS: [&str; 11] = [
@@ -146,9 +160,22 @@ pub(crate) fn is_device_flow(flow: &str) -> bool {
     flow.starts_with(DEVICE_FLOW)
 }
 
-/// Returns whether a `flow` is the path of a page.
+/// Returns whether a `flow` is the path of a page, with a query if that selects what the page shows.
 pub(crate) fn is_page(flow: &str) -> bool {
-    PAGES_AFTER_SIGN_IN.contains(&flow) || is_of_one(ADMIN_USERS, flow) || is_of_one(ADMIN_CLIENTS, flow)
+    match flow.split_once('?') {
+        Some((path, query)) => PAGES_WITH_QUERY.contains(&path) && is_query(query),
+        None => {
+            PAGES_AFTER_SIGN_IN.contains(&flow)
+                || is_of_one(ADMIN_USERS, flow)
+                || is_of_one(ADMIN_CLIENTS, flow)
+        }
+    }
+}
+
+/// Returns whether a text may be a query as [`to_return`] encodes it.
+fn is_query(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.*%+=&".contains(&byte);
+    (1..=MAX_QUERY_LENGTH).contains(&text.len()) && text.bytes().all(is_plain)
 }
 
 /// Returns whether a path is that of one object of a list, with an id as [`of_client`] encodes it.
@@ -186,6 +213,25 @@ pub(crate) fn continuation(flow: &str, further: &[(&str, &str)]) -> String {
         None => (CONSENT, ("flow", flow)),
     };
     with_query(page, &[&[parameter], further].concat())
+}
+
+/// Returns the path of a page, and its query without empty parameters if a user can return to it after the
+/// sign-in.
+pub(crate) fn to_return(page: &str, query: Option<&str>) -> String {
+    let parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    let parameters = parameters.filter(|(name, value)| name != "signed_in" && !value.is_empty());
+    let mut encoded = form_urlencoded::Serializer::new(String::new());
+    let query = encoded.extend_pairs(parameters).finish();
+    with_query_or_alone(&format!("{page}?{query}")).to_owned()
+}
+
+/// Returns the path of a page with its query if a user can return to it after the sign-in, or else the path
+/// alone.
+pub(crate) fn with_query_or_alone(url: &str) -> &str {
+    match url.split_once('?') {
+        Some((path, _)) if !is_page(url) => path,
+        _ => url,
+    }
 }
 
 /// Returns the path of the page of a client if a user can return to it after the sign-in, or else that of the

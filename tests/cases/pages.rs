@@ -40,6 +40,7 @@ mod signing_keys;
 mod token_preview;
 mod two_step;
 mod users;
+mod way_back;
 mod without_scripts;
 
 /// Expects a redirect to this path.

@@ -253,6 +253,12 @@ async fn no_other_path_is_a_flow(world: SharedWorld) {
         "//evil.example",
         "https://evil.example",
         "/account/email?x",
+        "/admin/events?",
+        "/admin/events//evil.example?user_id=1",
+        "/admin/events?next=//evil.example",
+        "/admin/events?user_id=1#x",
+        "/admin/events?user_id=1\r\nx: y",
+        &format!("/admin/events?detail={}", "x".repeat(600)),
         "/",
     ] {
         let flow = form_urlencoded::byte_serialize(flow.as_bytes()).collect::<String>();

@@ -38,7 +38,8 @@ pub(crate) async fn show_all(
     RawQuery(list): RawQuery,
     BrowserSession(session): BrowserSession,
 ) -> Result<Response, FlowError> {
-    require_administrator(session, paths::ADMIN_CLIENTS, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN_CLIENTS, list.as_deref());
+    require_administrator(session, &here, query.signed_in.is_some())?;
     let list = ListQuery::parse(list.as_deref().unwrap_or_default());
     let page = list::page(&app.identity.db, &list).await?;
     Ok(pages::clients(&ClientsPage {

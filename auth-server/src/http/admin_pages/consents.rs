@@ -24,7 +24,8 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_CONSENTS, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN_CONSENTS, list.as_deref());
+    let session = require_administrator(session, &here, query.signed_in.is_some())?;
     let list = with_ids(&app, list.as_deref().unwrap_or_default(), &["user_id"]).await?;
     let list = ListQuery::parse(&list);
     let page = list::page(&app.identity.db, &list).await?;
@@ -37,7 +38,7 @@ pub(crate) async fn show(
             consents: &page.items,
             details: &details,
             administrator: session.user.id,
-            sign_in: sign_in_before_change(&session, paths::ADMIN_CONSENTS, context.now),
+            sign_in: sign_in_before_change(&session, &here, context.now),
             query: &list,
             links: Links::of(&page, &list.page, paths::ADMIN_CONSENTS),
             page_path: &list.page.requested_url(paths::ADMIN_CONSENTS),

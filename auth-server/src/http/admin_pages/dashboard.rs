@@ -22,7 +22,8 @@ pub(crate) async fn show(
     RawQuery(window): RawQuery,
     BrowserSession(session): BrowserSession,
 ) -> Result<Response, FlowError> {
-    require_administrator(session, paths::ADMIN, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN, window.as_deref());
+    require_administrator(session, &here, query.signed_in.is_some())?;
     let WindowQuery { window } = WindowQuery::parse(window.as_deref().unwrap_or_default());
     let figures = figures::read(&app.identity.db, window, context.now).await?;
     Ok(pages::dashboard(&pages::DashboardPage {

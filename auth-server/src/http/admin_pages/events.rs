@@ -24,7 +24,8 @@ pub(crate) async fn show(
     RawQuery(list): RawQuery,
     BrowserSession(session): BrowserSession,
 ) -> Result<Response, FlowError> {
-    require_administrator(session, paths::ADMIN_EVENTS, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN_EVENTS, list.as_deref());
+    require_administrator(session, &here, query.signed_in.is_some())?;
     let parameters = list.as_deref().unwrap_or_default();
     let list = with_ids(&app, parameters, &["user_id", "administrator_id"]).await?;
     let list = ListQuery::parse(&list);

@@ -48,6 +48,8 @@ impl Overview {
     }
 
     fn page(&self, app: &App, form: FormState<'_>, session: &Session, context: &RequestContext) -> Response {
+        let here = self.query.page.requested_url(paths::ADMIN_KEYS);
+        let here = paths::with_query_or_alone(&here);
         let lives = |keys| app.keys.lives(keys, &self.published, context.now);
         pages::signing_keys(&pages::SigningKeysPage {
             form,
@@ -58,7 +60,7 @@ impl Overview {
             live_tokens: &self.live_tokens,
             readiness: &self.readiness,
             links: Links::of(&self.page, &self.query.page, paths::ADMIN_KEYS),
-            sign_in: sign_in_before_change(session, paths::ADMIN_KEYS, context.now),
+            sign_in: sign_in_before_change(session, here, context.now),
             clock_differs: context.clock.differs(),
             max_age: app.keys.max_age,
             lifetime: app.keys.lifetime,
@@ -78,7 +80,8 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_KEYS, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN_KEYS, list.as_deref());
+    let session = require_administrator(session, &here, query.signed_in.is_some())?;
     let list = ListQuery::parse(list.as_deref().unwrap_or_default());
     let overview = Overview::read(&app, list, context.now).await?;
     let renderer = renderer.for_user(&session);

@@ -24,7 +24,8 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let session = require_administrator(session, paths::ADMIN_SESSIONS, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN_SESSIONS, list.as_deref());
+    let session = require_administrator(session, &here, query.signed_in.is_some())?;
     let list = with_ids(&app, list.as_deref().unwrap_or_default(), &["user_id"]).await?;
     let list = ListQuery::parse(&list);
     let (db, lifetimes) = (&app.identity.db, app.identity.session_lifetimes);
@@ -38,7 +39,7 @@ pub(crate) async fn show(
             sessions: &page.items,
             details: &details,
             administrator: &session,
-            sign_in: sign_in_before_change(&session, paths::ADMIN_SESSIONS, context.now),
+            sign_in: sign_in_before_change(&session, &here, context.now),
             query: &list,
             links: Links::of(&page, &list.page, paths::ADMIN_SESSIONS),
             page_path: &list.page.requested_url(paths::ADMIN_SESSIONS),

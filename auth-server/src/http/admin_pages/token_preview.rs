@@ -9,7 +9,7 @@ use crate::http::flow::FlowError;
 use crate::http::forms::TokenPreviewQuery;
 use crate::pages::{self, TokenPreviewPage};
 use crate::paths;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use web::Context;
 
@@ -19,9 +19,11 @@ pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,
     PageQuery(query): PageQuery<TokenPreviewQuery>,
+    RawQuery(parameters): RawQuery,
     BrowserSession(session): BrowserSession,
 ) -> Result<Response, FlowError> {
-    require_administrator(session, paths::ADMIN_TOKEN_PREVIEW, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN_TOKEN_PREVIEW, parameters.as_deref());
+    require_administrator(session, &here, query.signed_in.is_some())?;
     let request = query.request();
     let preview = match query.client_id.is_empty() {
         true => None,

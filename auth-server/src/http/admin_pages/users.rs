@@ -38,7 +38,8 @@ pub(crate) async fn show_all(
     RawQuery(list): RawQuery,
     BrowserSession(session): BrowserSession,
 ) -> Result<Response, FlowError> {
-    require_administrator(session, paths::ADMIN_USERS, query.signed_in.is_some())?;
+    let here = paths::to_return(paths::ADMIN_USERS, list.as_deref());
+    require_administrator(session, &here, query.signed_in.is_some())?;
     let list = ListQuery::parse(list.as_deref().unwrap_or_default());
     let page = list::page(&app.identity.db, &list).await?;
     Ok(pages::users(&UsersPage {
@@ -132,10 +133,12 @@ pub(crate) async fn change(
 ) -> Result<Response, FlowError> {
     let id = id.or_not_found()?.get();
     let path = paths::of_user(id);
-    let (session, administrator) = require_recent_administrator(session, &path, &context)?;
+    let next = fields.next(&path);
+    let page_of_form = paths::with_query_or_alone(&next);
+    let (session, administrator) = require_recent_administrator(session, page_of_form, &context)?;
     let changed = apply(&app.identity, id, &fields, &administrator).await;
     let error = match changed {
-        Ok(None) => return Ok(see_other_after(Done::AccountChanged, &fields.next(&path))),
+        Ok(None) => return Ok(see_other_after(Done::AccountChanged, &next)),
         Ok(Some((email, initial))) => {
             return Ok(pages::initial_password(&email, &initial, &path));
         }
