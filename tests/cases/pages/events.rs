@@ -107,6 +107,12 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         mistyped.reply
     );
     let none = browser.open(&format!("{PATH}?trace_id=none")).await;
+    expect_words(
+        &none,
+        200,
+        "No event has this correlation id. Of refusals that repeat",
+    );
+    let none = browser.open(&format!("{PATH}?client_id=none")).await;
     expect_words(&none, 200, "No event fits these conditions.");
 }
 

@@ -91,6 +91,8 @@ struct SecurityEventsTemplate<'a> {
     /// Sentences about the refusals that are in none of the groups.
     notices: Vec<Text<'static>>,
     events: Vec<EventRow<'a>>,
+    /// The sentence of a list without events.
+    no_events: Text<'static>,
     links: &'a Links,
     /// The stream of new events, if the page has the newest ones.
     live: Option<&'a LiveEvents>,
@@ -149,6 +151,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         has_further_conditions: further_fields.iter().any(|field| !field.value.is_empty()),
         notices: page.refusals.map(notices).unwrap_or_default(),
         events: events.collect(),
+        no_events: no_events(page),
         links: &page.links,
         live: page.live.as_ref(),
         live_script: &brand.events_script_path,
@@ -156,6 +159,15 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         now: page.now,
     };
     allow_requests(render_in_tab("events", &text::of("events").plain(), &template))
+}
+
+/// Returns the sentence of a list without events.
+fn no_events(page: &SecurityEventsPage<'_>) -> Text<'static> {
+    match (&page.links.prev, &page.filter.trace_id) {
+        (Some(_), _) => text::of("events-end"),
+        (None, Some(_)) => text::of("events-none-of-trace"),
+        (None, None) => text::of("events-none"),
+    }
 }
 
 /// Returns sentences about the refusals that are in none of the groups.
