@@ -43,16 +43,6 @@ function cell(column, parameter, value, label = value) {
   return made;
 }
 
-// The pages of what an event is about, as the page has them for the events that it lists.
-function touched(event) {
-  const pages = [];
-  if (event.user_id > 0) pages.push([`/admin/users/${event.user_id}`, box.dataset.user]);
-  if (event.client_id !== null && event.name !== "client_deleted")
-    pages.push([`/admin/clients/${encodeURIComponent(event.client_id)}`, box.dataset.client]);
-  if (event.name.startsWith("key")) pages.push(["/admin/keys", box.dataset.keys]);
-  return pages.flatMap(([href, label]) => ["\u00a0· ", element("a", label, { href })]);
-}
-
 function row(event) {
   const made = element("tr", "", { role: "row" });
   const { words } = event;
@@ -63,7 +53,8 @@ function row(event) {
   hint.append(element("code", event.name), "\u00a0· ");
   // The name of an app in it may have characters that turn the direction of the text.
   if (words.detail !== null) hint.append(element("span", words.detail, { dir: "auto", lang: words.detail_language ?? document.documentElement.lang }), "\u00a0· ");
-  hint.append(link("trace_id", event.traceId), ...touched(event));
+  hint.append(link("trace_id", event.traceId));
+  for (const [label, href] of words.touched) hint.append("\u00a0· ", element("a", label, { href }));
   heading.append(hint);
   const at = new Date(event.at);
   const time = element("td", "", { role: "cell", class: "short", "data-label": labels[1] });

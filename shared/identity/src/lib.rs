@@ -13,6 +13,7 @@ pub mod consents;
 pub mod credential_check;
 pub mod email_verifications;
 pub mod end_reason;
+pub mod event_subjects;
 pub mod first_step;
 pub mod lockout;
 pub mod login;

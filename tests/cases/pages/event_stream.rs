@@ -156,6 +156,7 @@ async fn a_page_follows_events_in_its_language(world: SharedWorld) {
         "detail": "Benutzer → Redakteur",
         "user": user.email,
         "administrator": admin.email,
+        "touched": [["Benutzer öffnen", format!("/admin/users/{}", user.id)]],
     });
     assert_eq!(by_page["words"], words, "{by_page}");
 }

@@ -1,5 +1,7 @@
 //! The page of the security events, for administrators.
 
+mod touched;
+
 use super::{expect_redirect, expect_words};
 use foundation::random;
 use serde_json::json;

@@ -13,9 +13,9 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use foundation::list_query::Query;
 use futures_util::stream;
-use identity::users;
+use identity::event_subjects::EventSubjects;
 use serde::Serialize;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 use storage::db;
@@ -180,13 +180,13 @@ impl EventStream {
         let (db, language) = (&self.app.identity.db, self.language);
         let mut sent = self.tail.position();
         let (events, is_full) = self.tail.read(db, &self.filter).await?;
-        let emails = match language.is_some() && !events.is_empty() {
-            true => users::emails(db, &SecurityEvent::persons(&events)).await?,
-            false => HashMap::new(),
+        let subjects = match language.is_some() && !events.is_empty() {
+            true => EventSubjects::read(db, &events).await?,
+            false => EventSubjects::default(),
         };
         for event in &events {
             sent = sent.max(event.id);
-            let words = language.map(|language| EventWords::new(event, &emails, language));
+            let words = language.map(|language| EventWords::new(event, &subjects, language));
             self.queue.push_back(message(&Data { event, words }, sent));
         }
         if self.tail.position() != sent {

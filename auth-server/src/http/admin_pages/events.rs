@@ -8,12 +8,12 @@ use crate::http::flow::FlowError;
 use crate::http::forms::AccountQuery;
 use crate::pages;
 use crate::paths;
-use audit::events::list::{self, ListQuery, SecurityEvent, Tail};
+use audit::events::list::{self, ListQuery, Tail};
 use audit::events::refusals;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::list_query::{Direction, Order, Query};
-use identity::users;
+use identity::event_subjects::EventSubjects;
 use web::{Context, Links};
 
 /// Shows the page. The operation `listSecurityEvents` has the same address, and describes the page.
@@ -34,11 +34,10 @@ pub(crate) async fn show(
     if groups_refusals(parameters) {
         let filter = refusals::filter(&list.filter, context.now);
         let refusals = refusals::read(db, &filter).await?;
-        let persons = SecurityEvent::persons(&refusals.groups);
         return Ok(pages::security_events(&pages::SecurityEventsPage {
             events: &refusals.groups,
             refusals: Some(&refusals),
-            emails: &users::emails(db, &persons).await?,
+            subjects: &EventSubjects::read(db, &refusals.groups).await?,
             filter: &filter,
             refused: &list.refused,
             order: list.order(),
@@ -59,7 +58,7 @@ pub(crate) async fn show(
     Ok(pages::security_events(&pages::SecurityEventsPage {
         events: &page.items,
         refusals: None,
-        emails: &users::emails(db, &SecurityEvent::persons(&page.items)).await?,
+        subjects: &EventSubjects::read(db, &page.items).await?,
         filter: &list.filter,
         refused: &list.refused,
         order: list.order(),

@@ -9,11 +9,13 @@ use crate::paths;
 use audit::events::EventName;
 use audit::events::list::{Filter, Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
+use identity::event_subjects::EventSubjects;
 use serde::Serialize;
-use std::collections::HashMap;
 
 /// The beginning of the names of the events about signing keys.
 const NAMES_OF_KEYS: &str = "key";
+/// The text before the id of the key in the detail of such an event.
+const KEY_ID: &str = "kid ";
 
 pub(super) struct EventRow<'a> {
     pub(super) id: i64,
@@ -55,19 +57,24 @@ pub(crate) struct EventWords {
     detail_language: Option<&'static str>,
     user: Option<String>,
     administrator: Option<String>,
+    /// The label and the path of each page of what the event is about.
+    touched: Vec<(String, String)>,
 }
 
 impl EventWords {
-    /// Describes an event in this language, with these addresses of users by their ids.
-    pub(crate) fn new(event: &SecurityEvent, emails: &HashMap<i64, String>, language: Language) -> Self {
+    /// Describes an event about these users and clients in this language.
+    pub(crate) fn new(event: &SecurityEvent, subjects: &EventSubjects, language: Language) -> Self {
+        let person = |id| person(id, &subjects.emails);
         presentation::in_language(language, || {
             let detail = event_details::in_words(event);
+            let touched = touched(event, subjects).into_iter();
             Self {
                 what: event_words::in_words(event),
                 detail_language: detail.as_ref().and_then(|detail| detail.language),
                 detail: detail.map(|detail| detail.text),
-                user: event.user_id.map(|id| person(id, emails)),
-                administrator: event.administrator_id.map(|id| person(id, emails)),
+                user: event.user_id.map(person),
+                administrator: event.administrator_id.map(person),
+                touched: touched.map(|(label, path)| (label.plain(), path)).collect(),
             }
         })
     }
@@ -81,9 +88,9 @@ impl Selection {
         }
     }
 
-    fn of_person(parameter: &str, id: Option<i64>, emails: &HashMap<i64, String>) -> Option<Self> {
+    fn of_person(parameter: &str, id: Option<i64>, subjects: &EventSubjects) -> Option<Self> {
         id.map(|id| Self {
-            value: person(id, emails),
+            value: person(id, &subjects.emails),
             ..Self::new(parameter, &id.to_string())
         })
     }
@@ -95,12 +102,8 @@ impl Selection {
 
 impl<'a> EventRow<'a> {
     /// Describes an event, which stands for a group if refusals are grouped: those that fulfil the condition
-    /// `groups`. The addresses of users by their ids are `emails`.
-    pub(super) fn new(
-        event: &'a SecurityEvent,
-        groups: Option<&Filter>,
-        emails: &HashMap<i64, String>,
-    ) -> Self {
+    /// `groups`.
+    pub(super) fn new(event: &'a SecurityEvent, groups: Option<&Filter>, subjects: &EventSubjects) -> Self {
         let of_kind = groups.map(|refusals| Filter {
             name: Some(event.name.clone()),
             ..refusals.clone()
@@ -122,29 +125,59 @@ impl<'a> EventRow<'a> {
                 .filter(|count| groups.is_some() || *count > 1),
             detail: event_details::in_words(event),
             trace: Selection::new("trace_id", &event.trace_id),
-            touched: touched(event),
+            touched: touched(event, subjects),
             kind_path: of_kind.map(list),
             cause_path: of_cause.map(list),
-            user: Selection::of_person("user_id", event.user_id, emails),
-            administrator: Selection::of_person("administrator_id", event.administrator_id, emails),
+            user: Selection::of_person("user_id", event.user_id, subjects),
+            administrator: Selection::of_person("administrator_id", event.administrator_id, subjects),
             client: Selection::of_text("client_id", event.client_id.as_deref()),
             address: Selection::of_text("address", event.address.as_deref()),
         }
     }
 }
 
-/// Returns the pages of the user, the app and the keys that an event is about. Deleted users, whose ids are
-/// negative in events, have none, and neither has an app in the event of its deletion. The script for new
-/// events has the same rules.
-fn touched(event: &SecurityEvent) -> Vec<(Text<'static>, String)> {
-    let user = event.user_id.filter(|id| *id > 0);
+/// Returns the pages of the user, the app and the key that an event is about, and that of the sessions or the
+/// connected apps of the user if it is about one of these. Deleted users and apps have none.
+fn touched(event: &SecurityEvent, subjects: &EventSubjects) -> Vec<(Text<'static>, String)> {
+    let user = event.user_id.filter(|id| subjects.emails.contains_key(id));
+    let client = event.client_id.as_deref();
+    let client = client.filter(|id| subjects.clients.contains_key(*id));
+    let list = user.and_then(|id| list_of_user(event, id, client));
     let user = user.map(|id| (text::of("event-open-user"), paths::of_user(id)));
-    let is_deleted = event.name == EventName::ClientDeleted.as_str();
-    let client = event.client_id.as_deref().filter(|_| !is_deleted);
     let client = client.map(|id| (text::of("event-open-client"), paths::of_client(id)));
-    let keys = event.name.starts_with(NAMES_OF_KEYS);
-    let keys = keys.then(|| (text::of("event-open-keys"), paths::ADMIN_KEYS.to_owned()));
-    user.into_iter().chain(client).chain(keys).collect()
+    let pages = user.into_iter().chain(client).chain(list);
+    pages.chain(key(event)).collect()
+}
+
+/// Returns the page of the sessions or of the connected apps of this user, if the event is about one. The app
+/// is this client.
+fn list_of_user(event: &SecurityEvent, id: i64, client: Option<&str>) -> Option<(Text<'static>, String)> {
+    let id = id.to_string();
+    let of_user = ("user_id", id.as_str());
+    match EventName::named(&event.name)? {
+        EventName::LoginSuccess | EventName::Logout | EventName::SessionRevoked => {
+            let path = paths::with_query(paths::ADMIN_SESSIONS, &[of_user]);
+            Some((text::of("event-open-sessions"), path))
+        }
+        EventName::Consent | EventName::ConsentRevoked => {
+            let of_client = client.map(|id| ("client_id", id));
+            let selection: Vec<_> = [of_user].into_iter().chain(of_client).collect();
+            let path = paths::with_query(paths::ADMIN_CONSENTS, &selection);
+            Some((text::of("event-open-consents"), path))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the page of the keys, if the event is about them, with the row of the key if it names one.
+fn key(event: &SecurityEvent) -> Option<(Text<'static>, String)> {
+    let kid = event
+        .detail
+        .as_deref()
+        .and_then(|detail| detail.strip_prefix(KEY_ID));
+    let row = kid.map(|kid| format!("#{kid}")).unwrap_or_default();
+    let is_about_keys = event.name.starts_with(NAMES_OF_KEYS);
+    is_about_keys.then(|| (text::of("event-open-keys"), format!("{}{row}", paths::ADMIN_KEYS)))
 }
 
 /// Returns this path with the condition.

@@ -13,7 +13,7 @@ use audit::events::refusals::{MAX_ENTRIES, Refusals};
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::list_query::Order;
-use std::collections::HashMap;
+use identity::event_subjects::EventSubjects;
 use web::Links;
 
 /// The query parameter, and its value, with which the page groups refusals.
@@ -29,8 +29,8 @@ pub(crate) struct SecurityEventsPage<'a> {
     pub(crate) events: &'a [SecurityEvent],
     /// The groups of refusals, if the page shows those. The events are then the newest of each group.
     pub(crate) refusals: Option<&'a Refusals>,
-    /// The addresses of their users by the ids of these.
-    pub(crate) emails: &'a HashMap<i64, String>,
+    /// The users and the clients that they are about.
+    pub(crate) subjects: &'a EventSubjects,
     /// The condition on the events, which the form shows.
     pub(crate) filter: &'a Filter,
     /// The parameters with invalid values.
@@ -109,7 +109,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     let events = page
         .events
         .iter()
-        .map(|event| EventRow::new(event, groups, page.emails));
+        .map(|event| EventRow::new(event, groups, page.subjects));
     let name = |name: &EventName| Choice {
         value: name.as_str(),
         label: event_words::of_kind(*name).plain(),

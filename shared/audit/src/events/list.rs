@@ -86,6 +86,16 @@ impl SecurityEvent {
         let ids: BTreeSet<i64> = ids.flatten().filter(|id| *id > 0).collect();
         ids.into_iter().collect()
     }
+
+    /// Returns the ids of the clients that these events concern.
+    #[must_use]
+    pub fn clients(events: &[Self]) -> Vec<&str> {
+        let ids: BTreeSet<&str> = events
+            .iter()
+            .filter_map(|event| event.client_id.as_deref())
+            .collect();
+        ids.into_iter().collect()
+    }
 }
 
 /// Returns the requested page of the events, the newest first by default.
