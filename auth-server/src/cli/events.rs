@@ -1,10 +1,11 @@
 //! The commands for security events.
 
-use super::{Error, Services, print, print_table};
+use super::{Error, Services, parse_order, print, print_table};
 use audit::events::list::{self, Filter, Outcome, POLL_INTERVAL, SecurityEvent, Tail};
 use audit::events::refusals;
 use clap::{Args, Subcommand};
 use foundation::clock::Timestamp;
+use foundation::list_query::Order;
 use runtime::output::{Cell, Column, Table, cell};
 use runtime::server::stop_signal;
 use std::io::{self, ErrorKind, Write as _};
@@ -28,7 +29,7 @@ const COLUMNS: [Column; 10] = [
 /// The commands for security events.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List security events, newest first.
+    /// List security events, the newest first by default.
     List(ListArgs),
     /// Print security events as they are recorded, until Ctrl-C.
     Tail {
@@ -91,6 +92,9 @@ pub struct ListArgs {
     /// Only events with this outcome.
     #[arg(long, value_parser = parse_outcome)]
     outcome: Option<Outcome>,
+    /// The order: `asc` lists the oldest first.
+    #[arg(long, value_parser = parse_order)]
+    order: Option<Order>,
     /// The most events to list.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     limit: u16,
@@ -121,7 +125,8 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
     match command {
         Command::List(args) => {
             let filter = args.selection.filter(args.outcome);
-            let events = list::newest(db, &filter, None, args.limit.into()).await?;
+            let order = args.order.unwrap_or(Order::Descending);
+            let events = list::first(db, &filter, order, args.limit.into()).await?;
             print_table(args.json, &events, &table(&events))
         }
         Command::Tail {

@@ -206,6 +206,23 @@ async fn every_condition_selects_events(world: SharedWorld) {
     let listed = world.cli(&args, "");
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
     assert_eq!(listed[0]["address"], address);
+    let listed = format!("events list --name=authz_consent --client={client} --order=asc");
+    let path = format!("{PATH}?name=authz_consent&client_id={client}&order=asc");
+    expect_words(&admin.browser().open(&path).await, 200, &listed);
+    let args = [
+        "events",
+        "list",
+        &format!("--client={client}"),
+        "--order=asc",
+        "--json",
+    ];
+    let listed = world.cli(&args, "");
+    let outcomes = listed.as_array().unwrap().iter().map(|event| &event["outcome"]);
+    assert_eq!(
+        outcomes.collect::<Vec<_>>(),
+        ["success", "failure", "success"],
+        "{listed}"
+    );
 }
 
 async fn only_administrators_see_the_events(world: SharedWorld) {

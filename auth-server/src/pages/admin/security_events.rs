@@ -123,7 +123,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
     let fields = fields(page);
     let (common_fields, further_fields) = fields.split_at(COMMON_FIELDS);
     let brand = presentation::brand();
-    let command = command(page.filter, is_grouped);
+    let command = command(page);
     let in_terminal = match page.refusals {
         None => InTerminal::new(&command, &quoted(&format!("{}{}", page.origin, page.list_path))),
         Some(_) => InTerminal::new(
@@ -209,12 +209,14 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
 }
 
 /// Returns the command that lists or groups the same events, for a shell.
-fn command(filter: &Filter, is_grouped: bool) -> String {
-    let (command, implied) = match is_grouped {
-        true => ("events refusals", "outcome"),
-        false => ("events list", ""),
+fn command(page: &SecurityEventsPage<'_>) -> String {
+    let (command, implied) = match page.refusals {
+        Some(_) => ("events refusals", "outcome"),
+        None => ("events list", ""),
     };
-    let parameters = filter.parameters();
+    let order = (page.order == Order::Ascending).then(|| ("order", page.order.to_string()));
+    let order = order.filter(|_| page.refusals.is_none());
+    let parameters = page.filter.parameters();
     let parameters = parameters.iter().filter(|(name, _)| *name != implied);
-    format!("{command}{}", options(parameters))
+    format!("{command}{}", options(parameters.chain(&order)))
 }

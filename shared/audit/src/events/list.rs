@@ -108,6 +108,17 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<SecurityEvent>, Err
     .await
 }
 
+/// Returns the first events that match `filter` in this order, at most `limit`.
+pub async fn first(
+    db: &Db,
+    filter: &Filter,
+    order: Order,
+    limit: usize,
+) -> Result<Vec<SecurityEvent>, Error> {
+    let slice = PageSlice::of(Sorting::by(KEY, order), false);
+    fetch(db, filter, slice.limited_to(limit), None).await
+}
+
 /// Returns up to `limit` events that match `filter`, newest first: those older than the position `before`, or
 /// the newest of all if there is no position.
 pub async fn newest(
