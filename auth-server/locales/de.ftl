@@ -688,6 +688,7 @@ events-any = alle
 events-select = Ereignisse anzeigen
 events-refused = „{ $value }“ ist ungültig und wurde nicht beachtet. Korrigieren oder entfernen Sie die Angabe.
 events-none = Kein Ereignis erfüllt diese Bedingungen.
+events-none-yet = Von den durchsuchten Ereignissen erfüllt keines diese Bedingungen. Die nächste Seite sucht weiter.
 events-none-of-trace = Kein Ereignis hat diese Korrelations-ID. Von Ablehnungen, die sich in einer Minute wiederholen, nennen die Ereignisse die erste und die letzte, und viele Anfragen verursachen kein Ereignis. Das Protokoll des Servers enthält sie alle.
 events-end = Weitere Ereignisse, die diese Bedingungen erfüllen, gibt es nicht.
 events-all = Alle Ereignisse anzeigen

@@ -676,6 +676,7 @@ events-any = any
 events-select = Show these events
 events-refused = "{ $value }" is not valid, and was ignored. Correct it, or remove it.
 events-none = No event fits these conditions.
+events-none-yet = None of the events that were searched fits these conditions. The next page searches on.
 events-none-of-trace = No event has this correlation id. Of refusals that repeat within a minute, events name the first and the last, and many requests cause no event. The log of the server has them all.
 events-end = There are no more events that fit these conditions.
 events-all = Show all events

@@ -14,7 +14,7 @@ use foundation::list_query::Direction;
 /// An item of a paginated list.
 pub trait HasCursor {
     /// The form of the positions in the list.
-    type Cursor;
+    type Cursor: Clone;
 
     /// Returns the item's position in its list.
     fn cursor(&self) -> Self::Cursor;
@@ -40,31 +40,37 @@ macro_rules! has_cursor {
 
 /// A page of a list.
 #[derive(Debug)]
-pub struct Page<T> {
+pub struct Page<T: HasCursor> {
     /// The items, in the list's order.
     pub items: Vec<T>,
     /// Whether the page was read from the beginning of the list. If not, there may be items before it.
     pub is_first: bool,
+    /// The position at which the search for items ended, if it ended before the list and before the page was
+    /// full.
+    pub rest: Option<T::Cursor>,
 }
 
-impl<T> Page<T> {
+impl<T: HasCursor> Page<T> {
     fn new(mut items: Vec<T>, is_first: bool) -> Self {
         items.truncate(PAGE_SIZE);
-        Self { items, is_first }
+        Self {
+            items,
+            is_first,
+            rest: None,
+        }
     }
 
     /// Returns the only page of an empty list.
     pub fn empty() -> Self {
         Self::new(Vec::new(), true)
     }
-}
 
-impl<T: HasCursor> Page<T> {
     /// Returns the cursor of the next page, which is that of the last item; `None` if this page is not full,
-    /// because no items follow it.
+    /// because no items follow it. A page that is not full for another reason has its own.
     pub fn next(&self) -> Option<T::Cursor> {
         let last = self.items.last().map(T::cursor);
-        last.filter(|_| self.items.len() == PAGE_SIZE)
+        let last = last.filter(|_| self.items.len() == PAGE_SIZE);
+        last.or_else(|| self.rest.clone())
     }
 }
 
@@ -77,6 +83,7 @@ pub async fn read_page<T, A, F>(
     fetch: impl Fn(PageSlice, Option<A>) -> F,
 ) -> Result<Page<T>, Error>
 where
+    T: HasCursor,
     F: Future<Output = Result<Vec<T>, Error>>,
 {
     let is_backward = direction == Direction::Prev;

@@ -1,5 +1,6 @@
 //! The page of the security events, for administrators.
 
+mod search;
 mod touched;
 
 use super::{expect_redirect, expect_words};

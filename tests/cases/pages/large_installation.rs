@@ -100,6 +100,13 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
     app.tokens(&user, "posts:read").await;
     let failed = user.anonymous().login(&user.email, "not the password").await;
     let failed = failed.expect(401);
+    // The page reads the names of apps if an event of it has one.
+    let events = "INSERT INTO security_events (at, name, outcome, user_id, client_id, trace_id)
+                  VALUES ($1, 'authn_login_success', 'success', $2, $3, 'few'),
+                         ($1, 'authn_login_fail', 'failure', $2, $3, 'few')";
+    let (db, now) = (world.db().await, world.now());
+    execute!(db.writer(), events, now, user.id, app.id.as_str()).unwrap();
+    db.close().await;
     let pages = [
         "/admin".to_owned(),
         "/admin/keys".to_owned(),
@@ -120,6 +127,11 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
         format!("/admin/events?user_id={}", user.id),
         format!("/admin/events?trace_id={}", failed.correlation_id()),
         "/admin/events?outcome=failure".to_owned(),
+        // No event fits both, and many fit each.
+        "/admin/events?name=authn_login_success&outcome=failure".to_owned(),
+        "/admin/events?name=authn_login_success&outcome=failure&order=asc".to_owned(),
+        format!("/admin/events?client_id={}&outcome=failure", app.id),
+        format!("/admin/events?user_id={}&name=authn_login_success", user.id),
         "/admin/events?view=refusals".to_owned(),
     ];
     let (browser, names) = (admin.browser(), statement_names());

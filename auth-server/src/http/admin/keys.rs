@@ -52,9 +52,17 @@ pub(crate) async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Error> {
     let query = ListQuery::parse(query.as_deref().unwrap_or_default());
-    let Page { items, is_first } = list::page(&identity.db, &query).await?;
+    let Page {
+        items,
+        is_first,
+        rest,
+    } = list::page(&identity.db, &query).await?;
     let items = list::with_live_tokens(&identity.db, items, context.now).await?;
-    let page = Page { items, is_first };
+    let page = Page {
+        items,
+        is_first,
+        rest,
+    };
     Ok(list_response(page, &query.page, &policy.url(paths::ADMIN_KEYS)))
 }
 

@@ -163,10 +163,12 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
 
 /// Returns the sentence of a list without events.
 fn no_events(page: &SecurityEventsPage<'_>) -> Text<'static> {
-    match (&page.links.prev, &page.filter.trace_id) {
-        (Some(_), _) => text::of("events-end"),
-        (None, Some(_)) => text::of("events-none-of-trace"),
-        (None, None) => text::of("events-none"),
+    let links = &page.links;
+    match (&links.next, &links.prev, &page.filter.trace_id) {
+        (Some(_), ..) => text::of("events-none-yet"),
+        (None, Some(_), _) => text::of("events-end"),
+        (None, None, Some(_)) => text::of("events-none-of-trace"),
+        (None, None, None) => text::of("events-none"),
     }
 }
 

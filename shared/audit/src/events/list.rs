@@ -1,20 +1,24 @@
 //! Queries for the recorded security events.
 
 mod filter;
+mod part;
 pub(crate) mod tail;
 
 pub use filter::{Filter, ListQuery, Outcome};
+pub(crate) use part::statements;
 pub use tail::{POLL_INTERVAL, Tail};
 
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
 use foundation::list_query::Order;
+use foundation::sync::lock;
+use part::Part;
 use serde::Serialize;
-use sqlx::AssertSqlSafe;
 use std::collections::BTreeSet;
-use storage::db::{Db, Error, Value};
+use std::sync::Mutex;
+use storage::db::{Db, Error};
+use storage::has_cursor;
 use storage::paging::{self, Page, PageSlice, Sorting};
-use storage::{fetch_all_with, has_cursor};
 use utoipa::ToSchema;
 
 /// The columns by which the lists are sorted.
@@ -98,14 +102,18 @@ impl SecurityEvent {
     }
 }
 
-/// Returns the requested page of the events, the newest first by default.
+/// Returns the requested page of the events, the newest first by default. If several conditions select them,
+/// the page is not full although more events follow when too many fit only some of the conditions.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<SecurityEvent>, Error> {
-    let page = &query.page;
+    let (request, filter) = (&query.page, &query.filter);
     let sorting = Sorting::by(KEY, query.order());
-    paging::read_page(page.direction, sorting, page.cursor, |slice, after| {
-        fetch(db, &query.filter, slice, after)
+    let end = Mutex::new(None);
+    let mut page = paging::read_page(request.direction, sorting, request.cursor, |slice, after| {
+        fetch_bounded(db, Part::new(filter, slice, after), &end)
     })
-    .await
+    .await?;
+    page.rest = *lock(&end);
+    Ok(page)
 }
 
 /// Returns the first events that match `filter` in this order, at most `limit`.
@@ -116,7 +124,7 @@ pub async fn first(
     limit: usize,
 ) -> Result<Vec<SecurityEvent>, Error> {
     let slice = PageSlice::of(Sorting::by(KEY, order), false);
-    fetch(db, filter, slice.limited_to(limit), None).await
+    Part::new(filter, slice.limited_to(limit), None).fetch(db).await
 }
 
 /// Returns up to `limit` events that match `filter`, newest first: those older than the position `before`, or
@@ -128,88 +136,16 @@ pub async fn newest(
     limit: usize,
 ) -> Result<Vec<SecurityEvent>, Error> {
     let slice = PageSlice::of(Sorting::by(KEY, Order::Descending), before.is_some());
-    fetch(db, filter, slice.limited_to(limit), before).await
+    Part::new(filter, slice.limited_to(limit), before).fetch(db).await
 }
 
-async fn fetch(
+/// Reads a part within its bound. `end` gets the position of the bound, if the part has one.
+async fn fetch_bounded(
     db: &Db,
-    filter: &Filter,
-    slice: PageSlice,
-    after: Option<Cursor>,
+    part: Part,
+    end: &Mutex<Option<Cursor>>,
 ) -> Result<Vec<SecurityEvent>, Error> {
-    let (begin, end) = match slice.order() {
-        Order::Ascending => (filter.since, filter.until),
-        Order::Descending => (filter.until, filter.since),
-    };
-    // A list of a period begins after an event at its begin that has the lowest of all ids.
-    let begin = begin.map(|created_at| Cursor {
-        created_at,
-        id: i64::MIN,
-    });
-    let after = match (after, begin) {
-        (Some(after), Some(begin)) => Some(later(slice.order(), after, begin)),
-        (after, begin) => after.or(begin),
-    };
-    let slice = after.map_or(slice, |_| slice.anchored());
-    let conditions = filter.conditions();
-    let conditioned: Vec<&str> = conditions.iter().map(|(column, _)| *column).collect();
-    let anchor = after.map(|Cursor { created_at, id }| [created_at.into(), id.into()]);
-    let values = conditions.into_iter().map(|(_, value)| value);
-    let values = anchor.into_iter().flatten().chain(values);
-    let values = values.chain(end.map(Value::from));
-    let sql = AssertSqlSafe(sql(&conditioned, end.is_some(), slice));
-    fetch_all_with!(db.reader(), SecurityEvent, sql, values)
-}
-
-/// Returns whichever of two positions comes later in a list in this order.
-fn later(order: Order, one: Cursor, other: Cursor) -> Cursor {
-    let position = |cursor: &Cursor| (cursor.created_at, cursor.id);
-    match (order, position(&one) > position(&other)) {
-        (Order::Ascending, true) | (Order::Descending, false) => one,
-        (Order::Ascending, false) | (Order::Descending, true) => other,
-    }
-}
-
-/// Returns the text of the statement with conditions on these columns. Its parameters are the anchor, if
-/// there is one, the values of the columns, and the end of the period, if it has one. Only the first column,
-/// whose value selects the fewest events, is compared in a form that can use an index.
-fn sql(columns: &[&str], has_end: bool, slice: PageSlice) -> String {
-    let conditions = columns.iter().zip(1..).map(|(column, n)| {
-        let value = slice.parameter(n);
-        // The condition of the index, in which longer details are missing.
-        let of_index = match *column {
-            "detail" => "length(detail) <= 500 AND ",
-            _ => "",
-        };
-        match n {
-            1 => format!(" AND {of_index}{column} = {value}"),
-            _ => format!(" AND ({of_index}{column} = {value}) IS TRUE"),
-        }
-    });
-    let conditions: String = conditions.collect();
-    let end = has_end.then(|| slice.parameter(columns.len() + 1));
-    let (selected, page) = (columns!(), slice.clauses_until(end.as_deref()));
-    format!("SELECT {selected} FROM security_events WHERE TRUE{conditions}{page}")
-}
-
-/// Returns the names and texts of the list statements with conditions on up to two columns. Those on further
-/// columns have more conditions like that on the second.
-pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
-    let all = Filter::columns();
-    let columns = all.into_iter().enumerate().flat_map(move |(n, first)| {
-        let pairs = all.into_iter().skip(n + 1).map(move |second| vec![first, second]);
-        [vec![first]].into_iter().chain(pairs)
-    });
-    let columns = [Vec::new()].into_iter().chain(columns);
-    let lists = columns.flat_map(|columns| {
-        let slices = PageSlice::all(KEY).into_iter();
-        slices.flat_map(move |slice| [false, true].map(|has_end| (columns.clone(), has_end, slice)))
-    });
-    lists.map(|(columns, has_end, slice)| {
-        let end = if has_end { " with an end" } else { "" };
-        (
-            format!("{}::{slice:?} {columns:?}{end}", module_path!()),
-            sql(&columns, has_end, slice),
-        )
-    })
+    let (part, rest) = part.bounded(db).await?;
+    *lock(end) = rest;
+    part.fetch(db).await
 }

@@ -1,0 +1,52 @@
+//! Lists of events with several conditions, each of which selects many.
+
+use super::PATH;
+use crate::pages::expect_words;
+use std::time::Duration;
+use storage::execute;
+use tests::{User, World, on_every_shape};
+
+/// Returns the number of events on each page of a list.
+async fn counts(admin: &User, query: &str) -> Vec<usize> {
+    let (mut url, mut counts) = (format!("{PATH}?{query}"), Vec::new());
+    loop {
+        let page = admin.get(&url).await.expect(200).json();
+        counts.push(page["items"].as_array().unwrap().len());
+        match page["links"]["next"].as_str() {
+            Some(next) => next.clone_into(&mut url),
+            None => return counts,
+        }
+    }
+}
+
+/// No index has the events that fit two conditions. A page searches 10,000 of those that fit one.
+async fn a_page_searches_a_bounded_number_of_events(world: World) {
+    let (admin, db) = (world.user_with_role("admin").await, world.db().await);
+    let begin = world.now().before(Duration::from_hours(10));
+    let insert = "INSERT INTO security_events (at, name, outcome, trace_id)
+                  WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 24000)
+                  SELECT $1 + CAST(n AS BIGINT) * 1000000, CASE WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END,
+                         CASE WHEN n % 2 = 0 OR n = 11 THEN 'success' ELSE 'failure' END, 'trace ' || n
+                  FROM numbers";
+    execute!(db.writer(), insert, begin).unwrap();
+    let both = "name=odd&outcome=success";
+    assert_eq!(counts(&admin, both).await, [0, 1]);
+    assert_eq!(counts(&admin, &format!("{both}&order=asc")).await, [1, 0]);
+    let late = begin.after(Duration::from_secs(20_000));
+    assert_eq!(counts(&admin, &format!("{both}&since={late}")).await, [0]);
+    assert_eq!(counts(&admin, &format!("{both}&until={late}")).await, [1]);
+    // A condition that selects few events leads, whichever it is.
+    assert_eq!(counts(&admin, "name=odd&trace_id=trace+11").await, [1]);
+    let page = admin.browser().open(&format!("{PATH}?{both}")).await;
+    expect_words(
+        &page,
+        200,
+        "None of the events that were searched fits these conditions.",
+    );
+    let next = page.links().into_iter();
+    let mut next = next.filter(|link| link.query().is_some_and(|query| query.contains("cursor=")));
+    let next = admin.browser().open(next.next().unwrap().as_str()).await;
+    expect_words(&next, 200, "trace 11");
+}
+
+on_every_shape!(a_page_searches_a_bounded_number_of_events);
