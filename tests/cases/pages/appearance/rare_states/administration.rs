@@ -15,6 +15,8 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("users-refused", "/admin/users?email=ann&disabled=perhaps")
         .await;
     walk.visit("events-refused", "/admin/events?user_id=x").await;
+    let unknown = "/admin/events?trace_id=none";
+    walk.visit("events-none-of-trace", unknown).await;
     for _ in 0..USERS {
         walk.world.user().await;
     }
