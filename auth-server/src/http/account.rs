@@ -28,7 +28,6 @@ use identity::{Identity, clients, consents, email_verifications};
 use resources::export::{self as file, Export};
 use revocation::RevokingTx;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use web::{Context, cookies};
 
 /// The number of events from which the page takes those that mean something to users.
@@ -49,11 +48,7 @@ async fn read(
     overview.apps.sort_by_key(|app| Reverse(app.access.last_used_at));
     let events = overview.events.into_iter();
     overview.events = events.map(SecurityEvent::for_its_user).collect();
-    let clients = overview
-        .events
-        .iter()
-        .filter_map(|event| event.client_id.as_deref());
-    let clients: Vec<&str> = clients.collect::<BTreeSet<_>>().into_iter().collect();
+    let clients = SecurityEvent::clients(&overview.events);
     overview.names = clients::names(&identity.db, &clients).await?;
     Ok(overview)
 }
