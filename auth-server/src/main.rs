@@ -29,7 +29,7 @@ enum Command {
     #[command(flatten)]
     Administration(Box<cli::Command>),
     /// Check this installation, and say for each finding what to do.
-    Doctor(doctor::Arguments),
+    Doctor(Box<doctor::Arguments>),
 }
 
 fn main() -> ExitCode {

@@ -58,7 +58,7 @@ pub(crate) enum ReverseProxy {
     /// Connects to a replica from the address of the caller.
     Own(RoundRobin),
     /// Names the address of the caller in `X-Forwarded-For`.
-    Nginx(Nginx),
+    Nginx { _process: Nginx },
 }
 
 impl ReverseProxy {
@@ -68,7 +68,7 @@ impl ReverseProxy {
         match std::env::var_os(NGINX) {
             Some(_) => {
                 let (nginx, port) = Nginx::in_front_of(dir, issuers, apis, |config| config);
-                (Self::Nginx(nginx), port)
+                (Self::Nginx { _process: nginx }, port)
             }
             None => {
                 let (proxy, port) = RoundRobin::start(issuers, apis).await;
@@ -79,7 +79,7 @@ impl ReverseProxy {
 
     /// The proxies whose `X-Forwarded-For` the replicas have to believe, as a value of `TRUSTED_PROXIES`.
     pub(crate) fn trusted(&self) -> Option<&'static str> {
-        matches!(self, Self::Nginx(_)).then_some("127.0.0.1")
+        matches!(self, Self::Nginx { .. }).then_some("127.0.0.1")
     }
 
     /// Gives a replica requests again.

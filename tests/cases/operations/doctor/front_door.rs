@@ -50,9 +50,12 @@ pub(in crate::operations) fn expect_nothing_over_https(world: &World, app: &App)
     expect(&output, "client-address", "ok", "");
 }
 
+/// Gives the head of a response as the proxy passes it on.
+type Change = fn(&str) -> String;
+
 /// Starts a proxy that refuses long heads of requests and of responses, changes the other heads of responses,
 /// and closes each connection after a response. Returns its port.
-async fn start_proxy(target: u16, change: fn(&str) -> String) -> u16 {
+async fn start_proxy(target: u16, change: Change) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -63,7 +66,7 @@ async fn start_proxy(target: u16, change: fn(&str) -> String) -> u16 {
     port
 }
 
-async fn forward(mut client: TcpStream, target: u16, change: fn(&str) -> String) -> std::io::Result<()> {
+async fn forward(mut client: TcpStream, target: u16, change: Change) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(client.read_u8().await?);
@@ -154,7 +157,7 @@ fn hide(head: &str) -> String {
 }
 
 async fn a_proxy_that_answers_itself_is_found(world: SharedWorld) {
-    let changes: [(fn(&str) -> String, &str, &str); 3] = [
+    let changes: [(Change, &str, &str); 3] = [
         (without_tags, "entity-tags", "has no ETag"),
         (again, "entity-tags", "answers 200 to its own entity tag"),
         (hide, "connection", "oauth-protected-resource 404"),
