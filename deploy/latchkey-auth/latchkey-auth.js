@@ -8,7 +8,6 @@ const RETRY_AFTER = 30_000;
 const RECONNECT_AFTER = 5_000;
 const TICK = 30_000;
 const POPUP_TIMEOUT = 1_800_000;
-const LEASE = 60_000;
 const POPUP = "popup.";
 const pause = (length) => new Promise((resolve) => setTimeout(resolve, length));
 const utf8 = (text) => new TextEncoder().encode(text);
@@ -343,8 +342,7 @@ if (this.#token) this.#wakeAt(Date.now() + after);
 });
 }
 #exclusively(task) {
-const { locks } = globalThis.navigator ?? {};
-return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
+return navigator.locks.request(this.#name, task);
 }
 async #postWithCookie(path, fields, timeout = TIMEOUT) {
 const signal = AbortSignal.timeout(timeout);
@@ -425,26 +423,6 @@ if (signal.aborted) abort();
 signal.addEventListener("abort", abort, { once: true });
 promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
 });
-}
-async function withLease(name, task) {
-const own = random();
-const holder = () => {
-const [until, task] = (localStorage.getItem(name) ?? "").split(" ");
-return Number(until) > Date.now() ? task : undefined;
-};
-try {
-while (holder() !== own) {
-if (!holder()) localStorage.setItem(name, `${Date.now() + LEASE} ${own}`);
-await pause(100);
-}
-} catch {
-return task();
-}
-try {
-return await task();
-} finally {
-if (holder() === own) localStorage.removeItem(name);
-}
 }
 async function storedKeys(name) {
 const made = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);

@@ -16,8 +16,6 @@ const RECONNECT_AFTER = 5_000;
 const TICK = 30_000;
 // The flow at the issuer lasts no longer.
 const POPUP_TIMEOUT = 1_800_000;
-// Longer than a refresh with its repetitions lasts.
-const LEASE = 60_000;
 // Marks the state of a sign-in in a popup.
 const POPUP = "popup.";
 
@@ -419,8 +417,7 @@ export class Latchkey extends EventTarget {
 
   // Only one tab at a time runs a task.
   #exclusively(task) {
-    const { locks } = globalThis.navigator ?? {};
-    return locks ? locks.request(this.#name, task) : withLease(this.#name, task);
+    return navigator.locks.request(this.#name, task);
   }
 
   async #postWithCookie(path, fields, timeout = TIMEOUT) {
@@ -517,30 +514,6 @@ function raced(promise, signal) {
     signal.addEventListener("abort", abort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
-}
-
-// For browsers without Web Locks: an entry of localStorage names the task that may run, and until when. Of tasks that
-// write it at the same moment, all wait and then only the last one finds itself.
-async function withLease(name, task) {
-  const own = random();
-  const holder = () => {
-    const [until, task] = (localStorage.getItem(name) ?? "").split(" ");
-    return Number(until) > Date.now() ? task : undefined;
-  };
-  try {
-    while (holder() !== own) {
-      if (!holder()) localStorage.setItem(name, `${Date.now() + LEASE} ${own}`);
-      await pause(100);
-    }
-  } catch {
-    // No storage: the issuer answers two refreshes at once, within the retry window.
-    return task();
-  }
-  try {
-    return await task();
-  } finally {
-    if (holder() === own) localStorage.removeItem(name);
-  }
 }
 
 // The key must outlive a reload, as the refresh token in the cookie does, which is bound to it, and all tabs need the

@@ -62,7 +62,7 @@ export class Databases {
 }
 
 // Gives the global objects of a browser to this process, whose page is at `url`.
-export function openPage(url = "https://notes.example/", { locks = new Locks() } = {}) {
+export function openPage(url = "https://notes.example/") {
   const page = { visited: [], replaced: [], closed: false, events: new EventTarget(), document: new EventTarget() };
   define("location", { href: url, assign: (to) => page.visited.push(to) });
   define("history", {
@@ -74,7 +74,7 @@ export function openPage(url = "https://notes.example/", { locks = new Locks() }
   });
   define("sessionStorage", new Storage());
   define("localStorage", new Storage());
-  define("navigator", { locks });
+  define("navigator", { locks: new Locks() });
   define("document", page.document);
   page.document.visibilityState = "visible";
   define("addEventListener", page.events.addEventListener.bind(page.events));

@@ -109,26 +109,8 @@ async function concurrency(issuer) {
   return most;
 }
 
-test("one tab at a time refreshes, by Web Locks", async () => {
+test("one tab at a time refreshes", async () => {
   assert.equal(await concurrency(Object.assign(new Issuer(), { hasCookie: true })), 1);
-});
-
-test("one tab at a time refreshes without Web Locks", async () => {
-  openPage(undefined, { locks: null });
-  assert.equal(await concurrency(Object.assign(new Issuer(), { hasCookie: true })), 1);
-  assert.equal(localStorage.entries.size, 0);
-});
-
-test("without Web Locks the lease of a tab that was closed runs out", async () => {
-  openPage(undefined, { locks: null });
-  localStorage.setItem(`latchkey:${ISSUER}:notes`, `${Date.now() + 50} a-closed-tab`);
-  assert.equal(await openTab(Object.assign(new Issuer(), { hasCookie: true })).start(), "signed_in");
-});
-
-test("without Web Locks and storage each tab refreshes", async () => {
-  openPage(undefined, { locks: null });
-  Object.defineProperty(globalThis, "localStorage", { get() { throw new Error("denied"); }, configurable: true });
-  assert.equal(await openTab(Object.assign(new Issuer(), { hasCookie: true })).start(), "signed_in");
 });
 
 // A refresh uses the token in the cookie up, and may be repeated within ten seconds, as at the real issuer. The answers

@@ -9,48 +9,32 @@ use tests::{Chromium, LossyProxy, Shape, SharedWorld, World, on_shapes};
 const TABS: usize = 10;
 /// The number of renewals of each tab.
 const RENEWALS: usize = 20;
-/// The same without Web Locks, where hidden tabs look once a second whether it is their turn.
-const RENEWALS_WITHOUT_LOCKS: usize = 4;
 /// One of so many answers is lost.
 const ONE_OF: usize = 20;
 /// Longer than the retry window, in which a refresh may be repeated.
 const RETRY_WINDOW_ENDS: Duration = Duration::from_secs(11);
 
-/// Takes Web Locks away from a page, as an old browser lacks them.
-const REMOVE_LOCKS: &str = "Object.defineProperty(Navigator.prototype, 'locks', { value: undefined })";
 /// Begins a renewal and does not wait for it.
 const BEGIN: &str = "window.renewal = latchkey.start().catch(String)";
-const HAS_LOCKS: &str = "return navigator.locks !== undefined";
 /// Waits for the renewal, and returns its outcome.
 const END: &str = "return await window.renewal";
 const RENEW: &str = "return await latchkey.start()";
 /// Returns the user's address, which the API knows.
 const ASK: &str = "return (await (await latchkey.fetch(args[0])).json()).email";
 
+/// All tabs begin each renewal at once.
 async fn ten_tabs_stay_signed_in_while_answers_are_lost(world: SharedWorld) {
-    renew_in_ten_tabs(&world, RENEWALS, "").await;
-}
-
-async fn ten_tabs_stay_signed_in_without_web_locks(world: SharedWorld) {
-    renew_in_ten_tabs(&world, RENEWALS_WITHOUT_LOCKS, REMOVE_LOCKS).await;
-}
-
-/// Opens ten tabs, whose pages run this script first, and renews the tokens of all at once, so many times.
-async fn renew_in_ten_tabs(world: &World, renewals: usize, script: &str) {
-    let (user, site) = (world.user().await, Site::start(world, false).await);
+    let (user, site) = (world.user().await, Site::start(&world, false).await);
     let proxy = LossyProxy::start(ONE_OF).await;
     let browser = Chromium::behind(&proxy).await;
-    browser.add_script(script).await;
     site.sign_in(&browser, &user).await;
     let mut tabs = vec![browser.window().await];
     while tabs.len() < TABS {
         tabs.push(browser.open_tab().await);
-        browser.add_script(script).await;
         browser.open(&site.origin).await;
         browser.expect(&state("signed in")).await;
     }
-    assert_eq!(browser.run(HAS_LOCKS, &[]).await, json!(script.is_empty()));
-    for _ in 0..renewals {
+    for _ in 0..RENEWALS {
         for tab in &tabs {
             browser.turn_to(tab).await;
             browser.run(BEGIN, &[]).await;
@@ -67,7 +51,7 @@ async fn renew_in_ten_tabs(world: &World, renewals: usize, script: &str) {
     }
     assert_eq!(proxy.most_at_once(), 1, "refreshes at once");
     assert!(
-        proxy.lost() >= TABS * renewals / ONE_OF,
+        proxy.lost() >= TABS * RENEWALS / ONE_OF,
         "{} answers were lost",
         proxy.lost()
     );
@@ -103,5 +87,4 @@ async fn a_stolen_cookie_that_is_used_later_ends_the_session_of_both(shape: Shap
 }
 
 on_shapes!(ten_tabs_stay_signed_in_while_answers_are_lost: ; long: sqlite Sqlite);
-on_shapes!(ten_tabs_stay_signed_in_without_web_locks: ; long: sqlite Sqlite);
 on_shapes!(a_stolen_cookie_that_is_used_later_ends_the_session_of_both: ; long: sqlite Sqlite, split Split);
