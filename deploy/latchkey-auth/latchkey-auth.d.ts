@@ -67,6 +67,8 @@ export class Latchkey extends EventTarget {
    * the session that the cookie with the refresh token has. Call it once when the page is loaded.
    * @throws {SignInError} The response has an error, or does not belong to a sign-in of this tab.
    * @throws {ConnectionError} The issuer cannot be reached.
+   * @throws {LatchkeyError} The issuer refuses for now (429, 503), or a proxy cannot reach it (502, 504). The session may
+   * continue: call it again after `retryAfter`, or later.
    */
   start(): Promise<Start>;
   /** Sends the browser to the issuer. The browser comes back to the redirect URI. */

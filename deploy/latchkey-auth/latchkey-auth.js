@@ -1,13 +1,12 @@
-// Made from src/latchkey-auth.js, which has comments.
-const RENEW_BEFORE = 60_000;
-const CLOCK_SKEW = 300_000;
+// Source: src/latchkey-auth.js
+const MINUTE = 60_000;
+const CLOCK_SKEW = 5 * MINUTE;
 const TIMEOUT = 15_000;
 const ATTEMPT = 3_000;
 const REPEAT_WITHIN = 7_000;
-const RETRY_AFTER = 30_000;
-const RECONNECT_AFTER = 5_000;
+const RETRY_AFTER = 5_000;
 const TICK = 30_000;
-const POPUP_TIMEOUT = 1_800_000;
+const POPUP_TIMEOUT = 30 * MINUTE;
 const POPUP = "popup.";
 const pause = (length) => new Promise((resolve) => setTimeout(resolve, length));
 const utf8 = (text) => new TextEncoder().encode(text);
@@ -54,6 +53,8 @@ export class Latchkey extends EventTarget {
 #keys;
 #renewal;
 #timer;
+#failure;
+#retryAfter = RETRY_AFTER;
 #ended;
 #ends = 0;
 #nonces = new Map();
@@ -65,8 +66,9 @@ this.#name = `latchkey:${options.issuer}:${options.clientId}`;
 this.#channel = new BroadcastChannel(this.#name);
 this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
 const { signal } = this.#closing;
-for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, () => this.#wake(), { signal });
-globalThis.document?.addEventListener("visibilitychange", () => this.#wake(), { signal });
+const wake = () => this.#failure?.retryAfter || this.#wake(RETRY_AFTER);
+for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, wake, { signal });
+globalThis.document?.addEventListener("visibilitychange", wake, { signal });
 }
 get signedIn() {
 return this.#token !== undefined;
@@ -123,8 +125,7 @@ const end = new SessionEndedError("signed_out", "The user signed out.");
 this.#end(end);
 this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
 try {
-const [response, body] = await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
-if (!response.ok) throw LatchkeyError.of(response, body);
+await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
 } finally {
 this.#end(end);
 }
@@ -202,7 +203,7 @@ if (!transaction.state || response.state !== transaction.state) {
 throw new SignInError("state_mismatch", "The response is not that to the latest sign-in of this tab.");
 }
 if (response.iss !== issuer) throw new SignInError("issuer_mismatch", `The response is from ${response.iss}.`);
-if (response.error) throw new SignInError(response.error, response.error_description ?? "There is no description.");
+if (response.error) throw new SignInError(response.error, response.error_description ?? "No description.");
 const exchange = {
 grant_type: "authorization_code",
 code: response.code,
@@ -211,8 +212,7 @@ code_verifier: transaction.verifier,
 };
 await this.#exclusively(async () => {
 const [began, ends] = [Date.now(), this.#ends];
-const [response, body] = await this.#post("/token", exchange);
-if (!response.ok) throw SignInError.of(response, body);
+const body = await this.#post("/token", exchange, { Failure: SignInError });
 const token = await this.#read(body, began, transaction.nonce);
 if (ends !== this.#ends) throw this.#ended;
 this.#token = undefined;
@@ -223,7 +223,7 @@ this.#tell(this.#options.shareToken ? { token } : { signedIn: true });
 async #current() {
 const token = this.#token;
 if (!token && this.#ended) throw this.#ended;
-if (token && Date.now() < token.renewAt) return token;
+if (token && !isDue(token)) return token;
 try {
 return await this.#renew();
 } catch (error) {
@@ -233,7 +233,10 @@ return token;
 }
 async #renew(refused = this.#token) {
 if (this.#token !== refused && this.#token) return this.#token;
-this.#renewal ??= this.#refresh(refused, this.#ends).finally(() => { this.#renewal = undefined; });
+if (this.#token && this.#failure) throw this.#failure;
+this.#renewal ??= this.#refresh(refused, this.#ends)
+.catch((error) => this.#putOff(error))
+.finally(() => { this.#renewal = undefined; });
 return this.#renewal;
 }
 #refresh(former, ends) {
@@ -241,30 +244,33 @@ const newer = () => {
 if (!this.#token && ends !== this.#ends) throw this.#ended;
 return this.#token === former ? undefined : this.#token;
 };
-return this.#exclusively(async () => {
+return this.#exclusively(async (sent) => {
 if (this.#options.shareToken) await pause(20);
 if (newer()) return this.#token;
 const began = Date.now();
-const [response, body] = await this.#sendRefresh(began);
+const result = await this.#sendRefresh(began, sent).catch((error) => error);
 if (newer()) return this.#token;
-if (body.error === "invalid_grant") throw this.#end(SessionEndedError.of(response, body), true);
-if (!response.ok) throw LatchkeyError.of(response, body);
-const token = await this.#read(body, began);
+if (result.error === "invalid_grant") {
+throw this.#end(new SessionEndedError(result.error, result.description, result), true);
+}
+if (result instanceof Error) throw result;
+const token = await this.#read(result, began);
 this.#take(token);
 if (this.#options.shareToken) this.#tell({ token });
 return this.#token;
 });
 }
-async #sendRefresh(began) {
+async #sendRefresh(began, sent) {
 for (let left = 2; ; left--) {
-try {
-const fields = { grant_type: "refresh_token" };
-const result = await this.#postWithCookie("/token", fields, left ? ATTEMPT : TIMEOUT);
-if (!left || ![502, 504].includes(result[0].status)) return result;
-} catch (error) {
-if (!left || !(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
-}
-await pause(500);
+const attempt = this.#postWithCookie("/token", { grant_type: "refresh_token" }, left ? ATTEMPT : TIMEOUT);
+if (!left) return attempt;
+sent.push(attempt);
+const body = await Promise.race([attempt, pause(ATTEMPT)]).catch((error) => {
+if (!(error instanceof ConnectionError || [502, 504].includes(error.status))) throw error;
+return pause(500);
+});
+if (body) return body;
+if (Date.now() - began > REPEAT_WITHIN) return attempt;
 }
 }
 async #read(body, began, nonce) {
@@ -274,11 +280,10 @@ if (body.refresh_token) throw new SignInError("refresh_token_in_body", "Register
 if (!value || !(seconds > 0) || body.token_type?.toLowerCase() !== type.toLowerCase()) {
 throw new SignInError("unexpected_tokens", `The response has no access token of the type ${type}.`);
 }
-if (!idToken && scope.split(" ").includes("openid")) throw new SignInError("id_token_mismatch", "There is no ID token.");
-const claims = idToken && this.#check(idToken, nonce);
-const renewIn = seconds * 1000 - Math.min(RENEW_BEFORE, seconds * 500);
+const claims = idToken || scope.split(" ").includes("openid") ? this.#check(idToken, nonce) : undefined;
+const renewIn = seconds * 1000 - Math.min(MINUTE, seconds * 500) * (1 + Math.random() / 12);
 const user = (claims || payload(value)).sub;
-return { value, type, scope, claims, user, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
+return { value, type, scope, claims, user, began, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
 }
 #check(idToken, nonce) {
 const { issuer, clientId } = this.#options;
@@ -289,19 +294,19 @@ aud: [claims.aud].flat().join() !== clientId,
 exp: !(claims.exp * 1000 > Date.now() - CLOCK_SKEW),
 nonce: nonce && claims.nonce !== nonce,
 sub: !claims.sub,
-}).filter(([, isWrong]) => isWrong);
-const names = wrong.map(([name]) => name);
-if (names.length) throw new SignInError("id_token_mismatch", `The ID token has a wrong ${names}.`);
+}).flatMap(([name, isWrong]) => (isWrong ? name : []));
+if (wrong.length) throw new SignInError("id_token_mismatch", `The ID token has a wrong ${wrong}.`);
 return claims;
 }
 #take(token) {
 const former = this.#token;
+token.user ??= token.claims?.sub;
 if (former && former.user !== token.user) {
 throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
 }
 this.#token = token;
 this.#ended = undefined;
-this.#wakeAt(token.renewAt);
+this.#wake(RETRY_AFTER);
 this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
 }
 #end(error, tell = false) {
@@ -310,8 +315,7 @@ this.#ends++;
 this.#token = undefined;
 this.#ended = error;
 clearTimeout(this.#timer);
-const { description, correlationId } = error;
-if (had && tell) this.#tell({ ended: { error: error.error, description, correlationId } });
+if (had && tell) this.#tell({ ended: { ...error } });
 if (had) this.dispatchEvent(new CustomEvent("signedout", { detail: error }));
 return error;
 }
@@ -328,44 +332,59 @@ this.#take(token);
 }
 }
 }
-#wakeAt(time) {
-clearTimeout(this.#timer);
-if (this.#closing.signal.aborted) return;
-this.#timer = setTimeout(() => this.#wake(time), Math.min(time - Date.now(), TICK));
+#putOff(error) {
+if (this.#token) {
+this.#failure = error;
+this.#wakeIn(error.retryAfter * 1000 || this.#retryAfter * (0.75 + Math.random() / 2));
+this.#retryAfter = Math.min(this.#retryAfter * 2, MINUTE);
 }
-#wake(time = this.#token?.renewAt) {
-if (!this.#token || globalThis.document?.visibilityState === "hidden") return;
-if (Date.now() < time) return this.#wakeAt(time);
-this.#renew().catch((error) => {
-const after = error instanceof ConnectionError ? RECONNECT_AFTER : error.retryAfter * 1000 || RETRY_AFTER;
-if (this.#token) this.#wakeAt(Date.now() + after);
-});
+throw error;
+}
+#wakeIn(length) {
+clearTimeout(this.#timer);
+this.#timer = setTimeout(() => this.#wake(), length);
+}
+#wake(retryAfter = this.#retryAfter) {
+const token = this.#token;
+this.#retryAfter = retryAfter;
+this.#failure = undefined;
+if (!token || this.#closing.signal.aborted || globalThis.document?.hidden || !navigator.onLine) return;
+if (isDue(token)) this.#renew().catch(() => {});
+else this.#wakeIn(Math.min(token.renewAt - Date.now(), TICK));
 }
 #exclusively(task) {
-return navigator.locks.request(this.#name, task);
+return new Promise((resolve, reject) => {
+const sent = [];
+const run = async () => {
+resolve(await task(sent));
+await Promise.allSettled(sent);
+};
+navigator.locks.request(this.#name, run).catch(reject);
+});
 }
-async #postWithCookie(path, fields, timeout = TIMEOUT) {
-const signal = AbortSignal.timeout(timeout);
+async #postWithCookie(path, fields, patience = TIMEOUT) {
+const signal = AbortSignal.timeout(TIMEOUT);
 for (let isFirst = true; ; isFirst = false) {
-if (!this.#csrf) {
-const [response, body] = await this.#ask("/csrf", { credentials: "include", signal });
-if (!response.ok) throw LatchkeyError.of(response, body);
-this.#csrf = body.token;
-}
-const result = await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
-if (result[0].status !== 403 || !isFirst) return result;
+this.#csrf ??= (await this.#ask("/csrf", { credentials: "include", signal: AbortSignal.timeout(patience) })).token;
+try {
+return await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
+} catch (error) {
+if (error.status !== 403 || !isFirst) throw error;
 this.#csrf = undefined;
+}
 }
 }
 #post(path, fields, init) {
 const body = new URLSearchParams({ client_id: this.#options.clientId, ...fields });
 return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, body, ...init });
 }
-async #ask(path, init) {
+async #ask(path, { Failure = LatchkeyError, ...init } = {}) {
 const request = new Request(this.#options.issuer + path, { signal: AbortSignal.timeout(TIMEOUT), ...init });
 try {
 const response = await this.#send(request);
-return [response, parse(await response.text())];
+const body = parse(await response.text());
+if (!response.ok) throw Failure.of(response, body);
+return body;
 } catch (cause) {
 throw cause instanceof LatchkeyError ? cause : lost(request, cause);
 }
@@ -388,8 +407,10 @@ if (!keys || !nonce || once || tries === 1 || !(await asksForNonce(response))) r
 }
 async #keyPair() {
 if (!this.#options.dpop) return undefined;
-this.#keys ??= this.#ask("/.well-known/oauth-authorization-server").then(([response, metadata]) => {
-if (metadata.issuer !== this.#options.issuer) throw LatchkeyError.of(response, metadata);
+this.#keys ??= this.#ask("/.well-known/oauth-authorization-server").then((metadata) => {
+if (metadata.issuer !== this.#options.issuer) {
+throw new SignInError("issuer_mismatch", `The metadata is from ${metadata.issuer}.`);
+}
 return metadata.dpop_signing_alg_values_supported?.includes("ES256") && storedKeys(this.#name);
 });
 return this.#keys.catch((error) => {
@@ -412,6 +433,9 @@ return parse(new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt
 } catch {
 return {};
 }
+}
+function isDue({ began, renewAt }) {
+return Date.now() < began || Date.now() >= renewAt;
 }
 function lost(request, cause) {
 return new ConnectionError("connection_failed", `${new URL(request.url).host} did not answer.`, { cause });

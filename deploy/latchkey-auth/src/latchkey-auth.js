@@ -1,21 +1,20 @@
 // Sign-in with Latchkey for single-page apps. latchkey-auth.d.ts documents each member.
 
 // Lengths of time in milliseconds.
-const RENEW_BEFORE = 60_000;
-const CLOCK_SKEW = 300_000;
+const MINUTE = 60_000;
+const CLOCK_SKEW = 5 * MINUTE;
 const TIMEOUT = 15_000;
-// A refresh may be repeated within ten seconds (the retry window of an app with a refresh cookie). So an attempt that
-// can be repeated ends early, and the last one begins after seven seconds. It may take longer, for a slow issuer.
+// A refresh may be repeated within ten seconds (the retry window of an app with a refresh cookie). So another attempt
+// begins soon, and none after seven seconds.
 const ATTEMPT = 3_000;
 const REPEAT_WITHIN = 7_000;
-const RETRY_AFTER = 30_000;
-// An attempt may reach the issuer after the browser gave up. So the next one after a failed connection comes within the
-// retry window of that one.
-const RECONNECT_AFTER = 5_000;
+// An attempt may reach the issuer after the browser gave up. So the next renewal after a failed one comes within the
+// retry window of that one. The time doubles with each failure, up to a minute.
+const RETRY_AFTER = 5_000;
 // Timers stand still while the computer sleeps, and its clock can be set. So each one soon looks at the clock.
 const TICK = 30_000;
 // The flow at the issuer lasts no longer.
-const POPUP_TIMEOUT = 1_800_000;
+const POPUP_TIMEOUT = 30 * MINUTE;
 // Marks the state of a sign-in in a popup.
 const POPUP = "popup.";
 
@@ -75,6 +74,9 @@ export class Latchkey extends EventTarget {
   #keys;
   #renewal;
   #timer;
+  // The error of the last renewal, until the next one is allowed.
+  #failure;
+  #retryAfter = RETRY_AFTER;
   #ended;
   // Counts the ends of sessions, so that a refresh that was under way at one brings no token back.
   #ends = 0;
@@ -89,8 +91,10 @@ export class Latchkey extends EventTarget {
     this.#channel = new BroadcastChannel(this.#name);
     this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
     const { signal } = this.#closing;
-    for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, () => this.#wake(), { signal });
-    globalThis.document?.addEventListener("visibilitychange", () => this.#wake(), { signal });
+    // No event is a reason to try again before Retry-After.
+    const wake = () => this.#failure?.retryAfter || this.#wake(RETRY_AFTER);
+    for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, wake, { signal });
+    globalThis.document?.addEventListener("visibilitychange", wake, { signal });
   }
 
   get signedIn() {
@@ -158,8 +162,7 @@ export class Latchkey extends EventTarget {
     this.#end(end);
     this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
     try {
-      const [response, body] = await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
-      if (!response.ok) throw LatchkeyError.of(response, body);
+      await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
     } finally {
       // A token that another tab had sent before it heard of the end may have arrived since.
       this.#end(end);
@@ -247,7 +250,7 @@ export class Latchkey extends EventTarget {
     }
     // RFC 9207 §2.4: before anything else of the response is used, errors included.
     if (response.iss !== issuer) throw new SignInError("issuer_mismatch", `The response is from ${response.iss}.`);
-    if (response.error) throw new SignInError(response.error, response.error_description ?? "There is no description.");
+    if (response.error) throw new SignInError(response.error, response.error_description ?? "No description.");
     const exchange = {
       grant_type: "authorization_code",
       code: response.code,
@@ -257,8 +260,7 @@ export class Latchkey extends EventTarget {
     await this.#exclusively(async () => {
       const [began, ends] = [Date.now(), this.#ends];
       // Never repeated: a second exchange of a code ends the tokens of the first (RFC 6749 §4.1.2).
-      const [response, body] = await this.#post("/token", exchange);
-      if (!response.ok) throw SignInError.of(response, body);
+      const body = await this.#post("/token", exchange, { Failure: SignInError });
       const token = await this.#read(body, began, transaction.nonce);
       if (ends !== this.#ends) throw this.#ended;
       // The user may be another one than before.
@@ -271,7 +273,7 @@ export class Latchkey extends EventTarget {
   async #current() {
     const token = this.#token;
     if (!token && this.#ended) throw this.#ended;
-    if (token && Date.now() < token.renewAt) return token;
+    if (token && !isDue(token)) return token;
     try {
       return await this.#renew();
     } catch (error) {
@@ -283,7 +285,10 @@ export class Latchkey extends EventTarget {
   // Returns a newer token than the refused one. All callers in this tab wait for one refresh.
   async #renew(refused = this.#token) {
     if (this.#token !== refused && this.#token) return this.#token;
-    this.#renewal ??= this.#refresh(refused, this.#ends).finally(() => { this.#renewal = undefined; });
+    if (this.#token && this.#failure) throw this.#failure;
+    this.#renewal ??= this.#refresh(refused, this.#ends)
+      .catch((error) => this.#putOff(error))
+      .finally(() => { this.#renewal = undefined; });
     return this.#renewal;
   }
 
@@ -293,16 +298,18 @@ export class Latchkey extends EventTarget {
       if (!this.#token && ends !== this.#ends) throw this.#ended;
       return this.#token === former ? undefined : this.#token;
     };
-    return this.#exclusively(async () => {
+    return this.#exclusively(async (sent) => {
       // The token of the tab that had the lock may still be on its way.
       if (this.#options.shareToken) await pause(20);
       if (newer()) return this.#token;
       const began = Date.now();
-      const [response, body] = await this.#sendRefresh(began);
+      const result = await this.#sendRefresh(began, sent).catch((error) => error);
       if (newer()) return this.#token;
-      if (body.error === "invalid_grant") throw this.#end(SessionEndedError.of(response, body), true);
-      if (!response.ok) throw LatchkeyError.of(response, body);
-      const token = await this.#read(body, began);
+      if (result.error === "invalid_grant") {
+        throw this.#end(new SessionEndedError(result.error, result.description, result), true);
+      }
+      if (result instanceof Error) throw result;
+      const token = await this.#read(result, began);
       this.#take(token);
       if (this.#options.shareToken) this.#tell({ token });
       return this.#token;
@@ -312,17 +319,18 @@ export class Latchkey extends EventTarget {
   // The issuer may have used the token in the cookie up while the browser missed the next one. After the retry window
   // the same token counts as stolen. The next renewal sends it all the same: most lost requests never arrived, and a
   // browser that missed all answers has no other token, so that it loses nothing that it could keep.
-  async #sendRefresh(began) {
+  async #sendRefresh(began, sent) {
     for (let left = 2; ; left--) {
-      try {
-        const fields = { grant_type: "refresh_token" };
-        const result = await this.#postWithCookie("/token", fields, left ? ATTEMPT : TIMEOUT);
-        // A proxy that answers these may have lost the answer of the issuer.
-        if (!left || ![502, 504].includes(result[0].status)) return result;
-      } catch (error) {
-        if (!left || !(error instanceof ConnectionError) || Date.now() - began > REPEAT_WITHIN) throw error;
-      }
-      await pause(500);
+      const attempt = this.#postWithCookie("/token", { grant_type: "refresh_token" }, left ? ATTEMPT : TIMEOUT);
+      if (!left) return attempt;
+      sent.push(attempt);
+      const body = await Promise.race([attempt, pause(ATTEMPT)]).catch((error) => {
+        // A proxy that answers 502 or 504 may have lost the answer of the issuer.
+        if (!(error instanceof ConnectionError || [502, 504].includes(error.status))) throw error;
+        return pause(500);
+      });
+      if (body) return body;
+      if (Date.now() - began > REPEAT_WITHIN) return attempt;
     }
   }
 
@@ -334,12 +342,12 @@ export class Latchkey extends EventTarget {
     if (!value || !(seconds > 0) || body.token_type?.toLowerCase() !== type.toLowerCase()) {
       throw new SignInError("unexpected_tokens", `The response has no access token of the type ${type}.`);
     }
-    if (!idToken && scope.split(" ").includes("openid")) throw new SignInError("id_token_mismatch", "There is no ID token.");
-    const claims = idToken && this.#check(idToken, nonce);
-    const renewIn = seconds * 1000 - Math.min(RENEW_BEFORE, seconds * 500);
+    const claims = idToken || scope.split(" ").includes("openid") ? this.#check(idToken, nonce) : undefined;
+    // At random, so that the tabs of all users do not renew at once.
+    const renewIn = seconds * 1000 - Math.min(MINUTE, seconds * 500) * (1 + Math.random() / 12);
     // Without an ID token, the access token names the user: it is a JWT (RFC 9068).
     const user = (claims || payload(value)).sub;
-    return { value, type, scope, claims, user, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
+    return { value, type, scope, claims, user, began, renewAt: began + renewIn, expiresAt: began + seconds * 1000 };
   }
 
   // The signature is not checked: the ID token comes from the token endpoint directly, over TLS, which proves the
@@ -353,21 +361,22 @@ export class Latchkey extends EventTarget {
       exp: !(claims.exp * 1000 > Date.now() - CLOCK_SKEW),
       nonce: nonce && claims.nonce !== nonce,
       sub: !claims.sub,
-    }).filter(([, isWrong]) => isWrong);
-    const names = wrong.map(([name]) => name);
-    if (names.length) throw new SignInError("id_token_mismatch", `The ID token has a wrong ${names}.`);
+    }).flatMap(([name, isWrong]) => (isWrong ? name : []));
+    if (wrong.length) throw new SignInError("id_token_mismatch", `The ID token has a wrong ${wrong}.`);
     return claims;
   }
 
   #take(token) {
     const former = this.#token;
+    // A tab with an older version of this module sends none.
+    token.user ??= token.claims?.sub;
     // Somebody else signed in in another tab, whose cookie this is.
     if (former && former.user !== token.user) {
       throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
     }
     this.#token = token;
     this.#ended = undefined;
-    this.#wakeAt(token.renewAt);
+    this.#wake(RETRY_AFTER);
     this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
   }
 
@@ -377,8 +386,7 @@ export class Latchkey extends EventTarget {
     this.#token = undefined;
     this.#ended = error;
     clearTimeout(this.#timer);
-    const { description, correlationId } = error;
-    if (had && tell) this.#tell({ ended: { error: error.error, description, correlationId } });
+    if (had && tell) this.#tell({ ended: { ...error } });
     if (had) this.dispatchEvent(new CustomEvent("signedout", { detail: error }));
     return error;
   }
@@ -399,39 +407,57 @@ export class Latchkey extends EventTarget {
     }
   }
 
-  #wakeAt(time) {
-    clearTimeout(this.#timer);
-    if (this.#closing.signal.aborted) return;
-    this.#timer = setTimeout(() => this.#wake(time), Math.min(time - Date.now(), TICK));
+  // Until then `#renew` fails at once.
+  #putOff(error) {
+    if (this.#token) {
+      this.#failure = error;
+      this.#wakeIn(error.retryAfter * 1000 || this.#retryAfter * (0.75 + Math.random() / 2));
+      this.#retryAfter = Math.min(this.#retryAfter * 2, MINUTE);
+    }
+    throw error;
   }
 
-  // A hidden page renews when it is shown again, or when it needs a token.
-  #wake(time = this.#token?.renewAt) {
-    if (!this.#token || globalThis.document?.visibilityState === "hidden") return;
-    if (Date.now() < time) return this.#wakeAt(time);
-    this.#renew().catch((error) => {
-      const after = error instanceof ConnectionError ? RECONNECT_AFTER : error.retryAfter * 1000 || RETRY_AFTER;
-      if (this.#token) this.#wakeAt(Date.now() + after);
+  #wakeIn(length) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#wake(), length);
+  }
+
+  // A hidden page renews when it is shown again, or when it needs a token, and one without network when it is online.
+  #wake(retryAfter = this.#retryAfter) {
+    const token = this.#token;
+    this.#retryAfter = retryAfter;
+    this.#failure = undefined;
+    if (!token || this.#closing.signal.aborted || globalThis.document?.hidden || !navigator.onLine) return;
+    if (isDue(token)) this.#renew().catch(() => {});
+    else this.#wakeIn(Math.min(token.renewAt - Date.now(), TICK));
+  }
+
+  // Only one tab at a time runs a task. Its result is there at once, but the lock is kept until all requests in `sent`
+  // have ended. The issuer may process one late, and then takes the token in it only while the next one is unused.
+  // TIMEOUT is longer than the retry window, after which no wait helps. A failed task has no next token to protect.
+  #exclusively(task) {
+    return new Promise((resolve, reject) => {
+      const sent = [];
+      const run = async () => {
+        resolve(await task(sent));
+        await Promise.allSettled(sent);
+      };
+      navigator.locks.request(this.#name, run).catch(reject);
     });
   }
 
-  // Only one tab at a time runs a task.
-  #exclusively(task) {
-    return navigator.locks.request(this.#name, task);
-  }
-
-  async #postWithCookie(path, fields, timeout = TIMEOUT) {
-    const signal = AbortSignal.timeout(timeout);
+  // An attempt that has no anti-forgery token after `patience` ends before it sends the cookie.
+  async #postWithCookie(path, fields, patience = TIMEOUT) {
+    const signal = AbortSignal.timeout(TIMEOUT);
     for (let isFirst = true; ; isFirst = false) {
-      if (!this.#csrf) {
-        const [response, body] = await this.#ask("/csrf", { credentials: "include", signal });
-        if (!response.ok) throw LatchkeyError.of(response, body);
-        this.#csrf = body.token;
+      this.#csrf ??= (await this.#ask("/csrf", { credentials: "include", signal: AbortSignal.timeout(patience) })).token;
+      try {
+        return await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
+      } catch (error) {
+        if (error.status !== 403 || !isFirst) throw error;
+        // The browser has got another cookie since. The issuer refuses this before it uses the refresh token.
+        this.#csrf = undefined;
       }
-      const result = await this.#post(path, fields, { headers: { "x-csrf-token": this.#csrf }, signal });
-      if (result[0].status !== 403 || !isFirst) return result;
-      // The browser has got another cookie since. The issuer refuses this before it uses the refresh token.
-      this.#csrf = undefined;
     }
   }
 
@@ -441,12 +467,14 @@ export class Latchkey extends EventTarget {
     return this.#ask(path, { method: "POST", credentials: "include", keepalive: true, body, ...init });
   }
 
-  // Returns a response of the issuer and its body.
-  async #ask(path, init) {
+  // Returns the body of a response of the issuer.
+  async #ask(path, { Failure = LatchkeyError, ...init } = {}) {
     const request = new Request(this.#options.issuer + path, { signal: AbortSignal.timeout(TIMEOUT), ...init });
     try {
       const response = await this.#send(request);
-      return [response, parse(await response.text())];
+      const body = parse(await response.text());
+      if (!response.ok) throw Failure.of(response, body);
+      return body;
     } catch (cause) {
       throw cause instanceof LatchkeyError ? cause : lost(request, cause);
     }
@@ -474,8 +502,10 @@ export class Latchkey extends EventTarget {
   // Returns the key of the DPoP proofs, if the author asked for them and the issuer offers them.
   async #keyPair() {
     if (!this.#options.dpop) return undefined;
-    this.#keys ??= this.#ask("/.well-known/oauth-authorization-server").then(([response, metadata]) => {
-      if (metadata.issuer !== this.#options.issuer) throw LatchkeyError.of(response, metadata);
+    this.#keys ??= this.#ask("/.well-known/oauth-authorization-server").then((metadata) => {
+      if (metadata.issuer !== this.#options.issuer) {
+        throw new SignInError("issuer_mismatch", `The metadata is from ${metadata.issuer}.`);
+      }
       return metadata.dpop_signing_alg_values_supported?.includes("ES256") && storedKeys(this.#name);
     });
     return this.#keys.catch((error) => {
@@ -500,6 +530,11 @@ function payload(token) {
   } catch {
     return {};
   }
+}
+
+// A clock that was set back says nothing about the token.
+function isDue({ began, renewAt }) {
+  return Date.now() < began || Date.now() >= renewAt;
 }
 
 function lost(request, cause) {

@@ -116,7 +116,8 @@ test("metadata that cannot be read are read again", async () => {
   const path = "/.well-known/oauth-authorization-server";
   issuer.next(path, new Response("{}", { status: 503 }));
   issuer.next(path, new Response('{"issuer":"https://evil.example"}'));
-  for (let n = 0; n < 2; n++) await assert.rejects(tab.start(), { error: "unexpected_response" });
+  await assert.rejects(tab.start(), { error: "unexpected_response", status: 503 });
+  await assert.rejects(tab.start(), { error: "issuer_mismatch" });
   assert.equal(await tab.start(), "signed_in");
   await tab.accessToken();
   assert.equal(issuer.sent(path).length, 3);

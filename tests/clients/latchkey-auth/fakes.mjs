@@ -74,9 +74,9 @@ export function openPage(url = "https://notes.example/") {
   });
   define("sessionStorage", new Storage());
   define("localStorage", new Storage());
-  define("navigator", { locks: new Locks() });
+  define("navigator", { locks: new Locks(), onLine: true });
   define("document", page.document);
-  page.document.visibilityState = "visible";
+  page.document.hidden = false;
   define("addEventListener", page.events.addEventListener.bind(page.events));
   define("close", () => { page.closed = true; });
   return page;

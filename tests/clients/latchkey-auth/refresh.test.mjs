@@ -11,11 +11,14 @@ afterEach(() => {
 
 // The time by which the clock is ahead of the timers: after a sleep, or because it was set.
 let shift;
+// The random number of all waits.
+let chance;
 
 // Time passes by `advance` alone, also for the signals of time limits.
 function useClock() {
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.now() });
-  shift = 0;
+  [shift, chance] = [0, 0];
+  mock.method(Math, "random", () => chance);
   const { now } = Date;
   Date.now = () => now() + shift;
   mock.method(AbortSignal, "timeout", (length) => {
@@ -113,41 +116,49 @@ test("one tab at a time refreshes", async () => {
   assert.equal(await concurrency(Object.assign(new Issuer(), { hasCookie: true })), 1);
 });
 
-// A refresh uses the token in the cookie up, and may be repeated within ten seconds, as at the real issuer. The answers
-// arrive after these times in milliseconds, those without a time at once. The cookie arrives with them.
-function rotating(...delays) {
+// A refresh uses the token in the cookie up, and may be repeated within ten seconds while the next one is unused, as at
+// the real issuer. The answers arrive after these times in milliseconds, those without a time at once. The cookie arrives
+// with them. The issuer processes the requests after the other times, also those that the browser has given up.
+function rotating(delays, waits = []) {
   const issuer = Object.assign(new Issuer(), { hasCookie: true });
   const { fetch } = issuer;
-  let [cookie, newest, issuedAt] = [0, 0, 0];
-  issuer.fetch = async (request) => {
+  let [cookie, newest, issuedAt, isRevoked] = [0, 0, 0, false];
+  const pass = (time) => new Promise((resolve) => { setTimeout(resolve, Math.min(time, 2 ** 31 - 1)); });
+  const answer = async (request) => {
+    const [sent, wait, delay] = [cookie, waits.shift(), delays.shift()];
+    if (wait) await pass(wait);
+    if (sent === newest) [newest, issuedAt] = [newest + 1, Date.now()];
+    else if (sent + 1 !== newest || Date.now() >= issuedAt + 10_000) isRevoked = true;
+    if (isRevoked) issuer.next("/token", tokenError("invalid_grant", "the refresh token was used twice"));
+    const [next, response] = [newest, await fetch(request)];
+    if (delay) await pass(delay);
+    return () => {
+      cookie = next;
+      return response;
+    };
+  };
+  issuer.fetch = (request) => {
     if (!request.url.endsWith("/token")) return fetch(request);
-    if (cookie === newest) [newest, issuedAt] = [newest + 1, Date.now()];
-    else if (cookie + 1 !== newest || Date.now() >= issuedAt + 10_000) {
-      issuer.next("/token", tokenError("invalid_grant", "the refresh token was used twice"));
-    }
-    const [next, response, delay] = [newest, await fetch(request), delays.shift()];
-    if (delay) {
-      await new Promise((resolve, reject) => {
-        request.signal.addEventListener("abort", () => reject(request.signal.reason));
-        setTimeout(resolve, Math.min(delay, 2 ** 31 - 1));
-      });
-    }
-    cookie = next;
-    return response;
+    const stopped = new Promise((_, reject) => {
+      request.signal.addEventListener("abort", () => reject(request.signal.reason));
+      // The garbage collector of Node.js can take the signal of a cloned request away.
+      pass(15_000).then(() => reject(new DOMException("too late", "TimeoutError")));
+    });
+    return Promise.race([answer(request), stopped]).then((arrive) => arrive());
   };
   return issuer;
 }
 
 for (const [name, delays, time, attempts] of [
-  ["is lost", [Infinity], 3_500, 2],
-  ["is lost twice", [Infinity, Infinity], 7_000, 3],
-  ["arrives after the first attempt has ended", [3_100], 3_500, 2],
+  ["is lost", [Infinity], 15_500, 2],
+  ["is lost twice", [Infinity, Infinity], 18_500, 3],
+  ["arrives after the second attempt has begun", [3_100], 3_500, 2],
   ["is always slow", [5_000, 5_000, 5_000], 12_000, 3],
   ["is as slow as possible", [14_000, 14_000, 14_000], 21_000, 3],
 ]) {
   test(`the session continues if the answer to a refresh ${name}`, async () => {
     useClock();
-    const issuer = rotating(...delays);
+    const issuer = rotating(delays);
     const starts = [openTab(issuer), openTab(issuer)].map((tab) => tab.start());
     await settle();
     await advance(time, 100);
@@ -156,6 +167,36 @@ for (const [name, delays, time, attempts] of [
     assert.deepEqual(await Promise.all(starts), ["signed_in", "signed_in"]);
   });
 }
+
+// A paused replica processes the first attempt after the second one was answered. No tab may have used the next token.
+test("a refresh that the issuer processes late does not end the session", async () => {
+  useClock();
+  const issuer = rotating([], [6_000]);
+  const tab = openTab(issuer);
+  const start = tab.start();
+  await advance(4_000, 100);
+  assert.equal(await start, "signed_in");
+  const other = openTab(issuer).start();
+  await advance(1_500, 100);
+  assert.equal(issuer.sent("/token").length, 1);
+  await advance(1_000, 100);
+  assert.equal(await other, "signed_in");
+  assert.equal(await tab.start(), "signed_in");
+});
+
+test("a refresh that the issuer never answers keeps the next one waiting for 15 seconds", async () => {
+  useClock();
+  const issuer = rotating([], [Infinity]);
+  const tab = openTab(issuer);
+  const start = tab.start();
+  await advance(4_000, 100);
+  assert.equal(await start, "signed_in");
+  const other = openTab(issuer).start();
+  await advance(10_500, 100);
+  assert.equal(issuer.sent("/token").length, 1);
+  await advance(1_000, 100);
+  assert.equal(await other, "signed_in");
+});
 
 test("a refresh whose answers are lost is sent three times, and tried again when the network is back", async () => {
   useClock();
@@ -173,7 +214,7 @@ test("a refresh whose answers are lost is sent three times, and tried again when
 // No request can tell whether the issuer has answered, so the browser tries its cookie once more.
 test("a session whose answers are all lost for the retry window ends with the reason", async () => {
   useClock();
-  const issuer = rotating(Infinity, Infinity, Infinity);
+  const issuer = rotating([Infinity, Infinity, Infinity]);
   const tab = openTab(issuer);
   const failed = assert.rejects(tab.start(), { name: "ConnectionError" });
   await settle();
@@ -196,6 +237,27 @@ for (const status of [502, 504]) {
     await assert.rejects(tab.start(), { name: "LatchkeyError", error: "unexpected_response", status });
     assert.equal(issuer.sent("/token").length, 5);
   });
+
+  test(`the anti-forgery token is fetched again if a proxy answers ${status}`, async () => {
+    const issuer = Object.assign(new Issuer(), { hasCookie: true });
+    issuer.next("/csrf", () => new Response("<html>", { status }));
+    assert.equal(await openTab(issuer).start(), "signed_in");
+    assert.equal(issuer.sent("/csrf").length, 2);
+  });
+
+  test(`a renewal that a proxy answers with ${status} is tried again after five seconds`, async () => {
+    useClock();
+    const { issuer } = await signedIn();
+    for (let n = 0; n < 3; n++) issuer.next("/token", () => new Response("<html>", { status }));
+    await advance(540_500, 500);
+    chance = 0.5;
+    await advance(500);
+    assert.equal(issuer.sent("/token").length, 4);
+    await advance(4_500, 500);
+    assert.equal(issuer.sent("/token").length, 4);
+    await advance(500);
+    assert.equal(issuer.sent("/token").length, 5);
+  });
 }
 
 // Such as while the computer sleeps.
@@ -206,7 +268,10 @@ test("a refresh whose answer was lost is not repeated late", async () => {
     mock.timers.setTime(Date.now() + 7_001);
     throw new TypeError("connection reset");
   });
-  await assert.rejects(openTab(issuer).start(), { name: "ConnectionError" });
+  const failed = assert.rejects(openTab(issuer).start(), { name: "ConnectionError" });
+  await settle();
+  await advance(500);
+  await failed;
   assert.equal(issuer.sent("/token").length, 1);
 });
 
@@ -313,10 +378,10 @@ test("a token is renewed a minute before it expires", async () => {
 test("a hidden page renews when it is shown", async () => {
   useClock();
   const { page, issuer } = await signedIn();
-  page.document.visibilityState = "hidden";
+  page.document.hidden = true;
   await advance(3_600_000);
   assert.equal(issuer.sent("/token").length, 1);
-  page.document.visibilityState = "visible";
+  page.document.hidden = false;
   page.document.dispatchEvent(new Event("visibilitychange"));
   await settle();
   assert.equal(issuer.sent("/token").length, 2);
@@ -366,10 +431,99 @@ test("a renewal without an answer is tried again after five seconds", async () =
   useClock();
   const { issuer } = await signedIn();
   for (let n = 0; n < 3; n++) issuer.next("/token", new TypeError("offline"));
-  await advance(541_000, 500);
+  await advance(540_500, 500);
+  chance = 0.5;
+  await advance(500);
   assert.equal(issuer.sent("/token").length, 4);
   await advance(5_000, 500);
   assert.equal(issuer.sent("/token").length, 5);
+});
+
+test("renewals that fail are tried again after longer and longer times, at random", async () => {
+  useClock();
+  const { page, issuer } = await signedIn();
+  const refuse = () => issuer.next("/token", tokenError("server_error", "no", 500));
+  for (let n = 0; n < 12; n++) refuse();
+  await advance(540_000, 500);
+  const waits = async (count) => {
+    const found = [];
+    for (let n = 0; n < count; n++) {
+      const [before, began] = [issuer.sent("/token").length, Date.now()];
+      while (issuer.sent("/token").length === before) await advance(250);
+      found.push((Date.now() - began) / 1000);
+    }
+    return found;
+  };
+  chance = 0.5;
+  assert.equal((await waits(1))[0], 3.75);
+  assert.deepEqual(await waits(4), [10, 20, 40, 60]);
+  chance = 0;
+  assert.deepEqual(await waits(1), [60]);
+  assert.deepEqual(await waits(1), [45]);
+  // An event begins afresh.
+  page.events.dispatchEvent(new Event("online"));
+  await settle();
+  assert.deepEqual(await waits(2), [3.75, 7.5]);
+});
+
+test("a page without network renews when it is online", async () => {
+  useClock();
+  const { page, issuer } = await signedIn();
+  navigator.onLine = false;
+  await advance(600_000, 10_000);
+  assert.equal(issuer.sent("/token").length, 1);
+  navigator.onLine = true;
+  page.events.dispatchEvent(new Event("online"));
+  await settle();
+  assert.equal(issuer.sent("/token").length, 2);
+});
+
+test("a token is renewed up to five seconds before the last minute, at random", async () => {
+  useClock();
+  chance = 0.6;
+  const { issuer } = await signedIn();
+  await advance(536_000, 1_000);
+  assert.equal(issuer.sent("/token").length, 1);
+  await advance(1_000);
+  assert.equal(issuer.sent("/token").length, 2);
+});
+
+test("requests do not refresh before Retry-After, and neither do events", async () => {
+  useClock();
+  const { page, tab, issuer } = await signedIn();
+  page.document.hidden = true;
+  await advance(550_000);
+  issuer.next("/token", json({ code: "rate_limited", message: "no" }, 429, { "Retry-After": "60" }));
+  for (let n = 0; n < 5; n++) assert.equal(await tab.accessToken(), "token-1");
+  page.document.hidden = false;
+  page.document.dispatchEvent(new Event("visibilitychange"));
+  await settle();
+  assert.equal(issuer.sent("/token").length, 2);
+  await advance(55_000);
+  await assert.rejects(tab.accessToken(), { error: "rate_limited", status: 429 });
+  assert.equal(issuer.sent("/token").length, 2);
+  await advance(5_000);
+  assert.equal(await tab.accessToken(), "token-2");
+});
+
+test("a token is not valid again because the clock was set back by an hour", async () => {
+  useClock();
+  const { page, tab } = await signedIn();
+  page.document.hidden = true;
+  await advance(700_000);
+  shift = -3_600_000;
+  assert.equal(await tab.accessToken(), "token-2");
+});
+
+test("a token of a tab with an older version of the module is that of the same user", async () => {
+  const { tab } = await signedIn({ shareToken: true });
+  const channel = new BroadcastChannel(`latchkey:${ISSUER}:notes`);
+  const { claims } = tab;
+  const times = { renewAt: Date.now() + 60_000, expiresAt: Date.now() + 120_000 };
+  channel.postMessage({ token: { value: "token-2", type: "Bearer", scope: "openid", claims, ...times } });
+  await until(() => tab.heard.length > 1);
+  channel.close();
+  assert.deepEqual(tab.heard, ["signedin", "renewed"]);
 });
 
 test("a renewal is not repeated before Retry-After", async () => {
@@ -387,12 +541,10 @@ test("a renewal is not repeated before Retry-After", async () => {
 test("a renewal that fails leaves the token, and is repeated after Retry-After", async () => {
   useClock();
   const { tab, issuer } = await signedIn();
-  for (let n = 0; n < 2; n++) {
-    issuer.next("/token", tokenError("temporarily_unavailable", "no key may sign", 503, { "Retry-After": "5" }));
-  }
+  issuer.next("/token", tokenError("temporarily_unavailable", "no key may sign", 503, { "Retry-After": "5" }));
   await advance(541_000);
   assert.equal(await tab.accessToken(), "token-1");
-  assert.equal(issuer.sent("/token").length, 3);
+  assert.equal(issuer.sent("/token").length, 2);
   await advance(5_000);
   assert.equal(await tab.accessToken(), "token-2");
 });
@@ -405,5 +557,8 @@ test("an expired token that cannot be renewed is an error, and not the end of th
   const expected = { name: "LatchkeyError", error: "temporarily_unavailable", status: 503, retryAfter: 5 };
   await assert.rejects(tab.accessToken(), expected);
   assert.equal(tab.signedIn, true);
+  await assert.rejects(tab.accessToken(), expected);
+  assert.equal(issuer.sent("/token").length, 2);
+  await advance(5_000);
   assert.equal(await tab.accessToken(), "token-2");
 });
