@@ -6,7 +6,6 @@ const ATTEMPT = 3_000;
 const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 5_000;
 const TICK = 30_000;
-const POPUP_TIMEOUT = 30 * MINUTE;
 const POPUP = "popup.";
 const pause = (length) => new Promise((resolve) => setTimeout(resolve, length));
 const utf8 = (text) => new TextEncoder().encode(text);
@@ -103,7 +102,7 @@ const url = await this.#authorizationUrl(parameters, transaction);
 sessionStorage.setItem(this.#name, JSON.stringify(transaction));
 location.assign(url);
 }
-async signInWithPopup(parameters, { signal = AbortSignal.timeout(POPUP_TIMEOUT) } = {}) {
+async signInWithPopup(parameters, { signal = AbortSignal.timeout(30 * MINUTE) } = {}) {
 const popup = globalThis.open("", "_blank", "popup,width=480,height=720");
 if (!popup) throw new SignInError("popup_blocked", "The browser did not open the window.");
 const transaction = { state: POPUP + random(), nonce: random(), verifier: random() };
@@ -171,6 +170,7 @@ this.#closing.abort();
 clearTimeout(this.#timer);
 }
 async #restore() {
+this.#failure = undefined;
 try {
 await this.#renew();
 return "signed_in";
@@ -233,7 +233,7 @@ return token;
 }
 async #renew(refused = this.#token) {
 if (this.#token !== refused && this.#token) return this.#token;
-if (this.#token && this.#failure) throw this.#failure;
+if (this.#failure) throw this.#failure;
 this.#renewal ??= this.#refresh(refused, this.#ends)
 .catch((error) => this.#putOff(error))
 .finally(() => { this.#renewal = undefined; });
@@ -312,7 +312,7 @@ this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
 #end(error, tell = false) {
 const had = this.#token;
 this.#ends++;
-this.#token = undefined;
+this.#token = this.#failure = undefined;
 this.#ended = error;
 clearTimeout(this.#timer);
 if (had && tell) this.#tell({ ended: { ...error } });

@@ -13,8 +13,6 @@ const REPEAT_WITHIN = 7_000;
 const RETRY_AFTER = 5_000;
 // Timers stand still while the computer sleeps, and its clock can be set. So each one soon looks at the clock.
 const TICK = 30_000;
-// The flow at the issuer lasts no longer.
-const POPUP_TIMEOUT = 30 * MINUTE;
 // Marks the state of a sign-in in a popup.
 const POPUP = "popup.";
 
@@ -138,7 +136,8 @@ export class Latchkey extends EventTarget {
 
   // The issuer's pages have Cross-Origin-Opener-Policy, which cuts the popup off: it can reach this page by the channel
   // alone, and its `closed` is true at once. So nothing here looks at `closed`.
-  async signInWithPopup(parameters, { signal = AbortSignal.timeout(POPUP_TIMEOUT) } = {}) {
+  // The flow at the issuer lasts no longer than 30 minutes.
+  async signInWithPopup(parameters, { signal = AbortSignal.timeout(30 * MINUTE) } = {}) {
     // Before anything asynchronous: browsers block a popup that no click opens.
     const popup = globalThis.open("", "_blank", "popup,width=480,height=720");
     if (!popup) throw new SignInError("popup_blocked", "The browser did not open the window.");
@@ -215,6 +214,7 @@ export class Latchkey extends EventTarget {
   }
 
   async #restore() {
+    this.#failure = undefined;
     try {
       await this.#renew();
       return "signed_in";
@@ -285,7 +285,7 @@ export class Latchkey extends EventTarget {
   // Returns a newer token than the refused one. All callers in this tab wait for one refresh.
   async #renew(refused = this.#token) {
     if (this.#token !== refused && this.#token) return this.#token;
-    if (this.#token && this.#failure) throw this.#failure;
+    if (this.#failure) throw this.#failure;
     this.#renewal ??= this.#refresh(refused, this.#ends)
       .catch((error) => this.#putOff(error))
       .finally(() => { this.#renewal = undefined; });
@@ -383,7 +383,7 @@ export class Latchkey extends EventTarget {
   #end(error, tell = false) {
     const had = this.#token;
     this.#ends++;
-    this.#token = undefined;
+    this.#token = this.#failure = undefined;
     this.#ended = error;
     clearTimeout(this.#timer);
     if (had && tell) this.#tell({ ended: { ...error } });

@@ -502,6 +502,10 @@ test("requests do not refresh before Retry-After, and neither do events", async 
   await advance(55_000);
   await assert.rejects(tab.accessToken(), { error: "rate_limited", status: 429 });
   assert.equal(issuer.sent("/token").length, 2);
+  // The app may ask all the same.
+  issuer.next("/token", json({ code: "rate_limited", message: "no" }, 429, { "Retry-After": "5" }));
+  await assert.rejects(tab.start(), { error: "rate_limited", retryAfter: 5 });
+  assert.equal(issuer.sent("/token").length, 3);
   await advance(5_000);
   assert.equal(await tab.accessToken(), "token-2");
 });
