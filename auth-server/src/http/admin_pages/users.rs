@@ -111,8 +111,8 @@ pub(crate) async fn show(
 /// Change a user by a form
 ///
 /// Has the effect of one of the operations that change an account, end a session or revoke a consent. A
-/// generated password is shown once; after any other change the page of the user shows the same part of its
-/// list. Requires a sign-in within the last ten minutes.
+/// generated password is shown once; after any other change the list or the page that had the form follows.
+/// Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_USER_CHANGES, operation_id = "changeAccountByForm", tag = "Pages",
     params(("id" = inline(Id), Path, description = "The id of the user.")),
@@ -148,7 +148,7 @@ pub(crate) async fn change(
     let overview = read(&app.identity, id, &session, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| {
-        page(&app, &overview, form, fields.parts(), &session, &context)
+        page(&app, &overview, form, Parts::FIRST, &session, &context)
     }))
 }
 

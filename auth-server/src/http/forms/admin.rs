@@ -1,7 +1,6 @@
 //! The forms of the pages for administrators.
 
 use super::CsrfProtected;
-use crate::pages::Parts;
 use crate::paths;
 use identity::consents::list as consents;
 use identity::sessions;
@@ -46,10 +45,6 @@ pub(crate) struct UserChangeForm {
     /// `revoke-consent`.
     #[serde(default)]
     pub(crate) ended: String,
-    /// The number of the part of the sessions that the page showed, for `end-session`.
-    sessions: Option<String>,
-    /// The number of the part of the connected apps that the page showed, for `revoke-consent`.
-    apps: Option<String>,
     /// The path and the query of the page of all sessions or of all consents, if it had the form.
     #[serde(default)]
     list: String,
@@ -63,20 +58,15 @@ pub(crate) struct UserChangeForm {
 }
 
 impl UserChangeForm {
-    /// Returns the parts to which the administrator comes back.
-    pub(crate) fn parts(&self) -> Parts {
-        Parts::parse(self.sessions.as_deref(), self.apps.as_deref())
-    }
-
     /// Returns the path to which the administrator comes back after the change: that of the list which had
-    /// the form, with the valid parameters of its query, or else `page`, that of the user, with its parts.
+    /// the form, with the valid parameters of its query, or else `page`, that of the user.
     pub(crate) fn next(&self, page: &str) -> String {
         let list = self.list.as_str();
         let (path, query) = list.split_once('?').unwrap_or((list, ""));
         match path {
             paths::ADMIN_SESSIONS => sessions::ListQuery::parse(query).page.requested_url(path),
             paths::ADMIN_CONSENTS => consents::ListQuery::parse(query).page.requested_url(path),
-            _ => self.parts().of_page(page),
+            _ => page.to_owned(),
         }
     }
 }

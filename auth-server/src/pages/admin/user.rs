@@ -48,18 +48,16 @@ struct UserTemplate<'a> {
     created_at: Timestamp,
     is_own: bool,
     sign_in: Option<&'a str>,
-    /// Whether the forms are shown.
-    may_change: bool,
     clock_differs: bool,
     changes: Vec<ChangeItem>,
     sessions: Part<SessionItem>,
-    /// The name of the change that ends a session.
-    end_session: &'static str,
+    /// The path of the list of the user's sessions, which ends them after it has told what ends with each.
+    all_sessions: String,
     apps: Part<AppItem<'a>>,
-    /// The path of the list of all connected apps of the user, if the page may lack some.
-    all_apps: Option<String>,
-    /// The name of the change that revokes a consent.
-    revoke_consent: &'static str,
+    /// Whether the page may lack some of the apps.
+    may_lack_apps: bool,
+    /// The path of the list of the user's connected apps, which disconnects them likewise.
+    all_apps: String,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The time of the last change, which tells whether a form is sent again.
@@ -70,7 +68,6 @@ struct UserTemplate<'a> {
 
 struct AppItem<'a> {
     name: &'a str,
-    client_id: &'a str,
     path: String,
     scopes: Vec<String>,
 }
@@ -110,7 +107,6 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         created_at: account.user.created_at,
         is_own: page.is_own,
         sign_in: page.sign_in.as_deref(),
-        may_change: !page.is_own && page.sign_in.is_none(),
         clock_differs: page.clock_differs,
         changes: possible_changes(account)
             .into_iter()
@@ -118,13 +114,10 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
             .map(change)
             .collect(),
         sessions: Part::of(sessions, parts.sessions, (path, "sessions"), session),
-        end_session: UserChange::EndSession.as_str(),
+        all_sessions: of_user(paths::ADMIN_SESSIONS),
         apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
-        all_apps: page
-            .overview
-            .may_lack_apps()
-            .then(|| of_user(paths::ADMIN_CONSENTS)),
-        revoke_consent: UserChange::RevokeConsent.as_str(),
+        may_lack_apps: page.overview.may_lack_apps(),
+        all_apps: of_user(paths::ADMIN_CONSENTS),
         events: event_items(events, emails),
         all_events: of_user(paths::ADMIN_EVENTS),
         version: account.user.updated_at.to_string(),
@@ -154,7 +147,6 @@ fn possible_changes(account: &Account) -> Vec<UserChange> {
 fn app_item(app: &ConnectedApp) -> AppItem<'_> {
     AppItem {
         name: &app.access.client_name,
-        client_id: &app.id,
         path: paths::of_client(&app.id),
         scopes: app.access.scope.split(' ').map(text::scope).collect(),
     }
