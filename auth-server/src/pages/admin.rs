@@ -1,5 +1,6 @@
 //! The pages for administrators.
 
+mod client;
 mod clients;
 mod consents;
 mod dashboard;
@@ -18,7 +19,8 @@ mod user;
 mod user_change;
 mod users;
 
-pub(crate) use clients::{ClientChange, ClientPage, ClientsPage, client, clients};
+pub(crate) use client::{ClientChange, ClientPage, client};
+pub(crate) use clients::{ClientsPage, clients};
 pub(crate) use consents::{ConsentsPage, consents};
 pub(crate) use dashboard::{DashboardPage, dashboard};
 pub(crate) use event_row::EventWords;
