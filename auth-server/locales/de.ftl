@@ -578,6 +578,7 @@ deletion-drafts = { $n ->
  }
 deletion-address = Ihre Adresse und alles, womit Sie sich anmelden. Danach kann jemand anders die Adresse für ein neues Konto benutzen.
 more-than = mehr als { $n }
+at-least = mindestens { $n }
 deletion-stays = Das bleibt, ohne Ihren Namen
 deletion-posts = { $n ->
     [one] { $n } Beitrag, der veröffentlicht ist oder war
@@ -956,8 +957,9 @@ client-invalid = So lässt sich die App nicht registrieren. Der Grund (auf Engli
 client-changed-meanwhile = Die App hat sich geändert, seit die Seite gezeigt wurde. Das Formular hatte keine Wirkung. Sehen Sie sie sich unten an, und versuchen Sie es noch einmal.
 client-rotate-secret = Neues Secret erzeugen
 client-rotate-secret-effect = Ein neues Secret wird Ihnen einmal angezeigt. Das jetzige gilt noch einen Tag, damit die App ohne Ausfall wechseln kann. Ein Secret, das schon ersetzt war, endet sofort.
-client-disable-effect-users = Alle Codes und Token der App enden. Benutzer, die ihr Zugriff gegeben haben: { $users }. Die App kann weder eine Anmeldung beginnen noch sich ausweisen, bis Sie sie wieder aktivieren.
-client-disable-effect = Alle Codes und Token der App enden. Die App kann weder eine Anmeldung beginnen noch sich ausweisen, bis Sie sie wieder aktivieren.
+client-disable-effect-users = Alle Codes und Token der App enden. Benutzer, die ihr Zugriff gegeben haben: { $users }. Refresh-Token, die enden: { $families }. Die App kann weder eine Anmeldung beginnen noch sich ausweisen, bis Sie sie wieder aktivieren.
+client-disable-effect = Alle Codes und Token der App enden. Refresh-Token, die enden: { $families }. Die App kann weder eine Anmeldung beginnen noch sich ausweisen, bis Sie sie wieder aktivieren.
+client-disable-effect-service = Alle Access-Token des Dienstes enden; er hat keine Benutzer und keine Refresh-Token. Er kann sich nicht ausweisen, bis Sie ihn wieder aktivieren.
 client-enable-effect = Die App ist deaktiviert. Sobald sie aktiviert ist, kann sie wieder Benutzer anmelden. Beendete Token bleiben ungültig.
 client-new-secret = Das neue Secret
 client-secret = Client-Secret

@@ -566,6 +566,7 @@ deletion-drafts = { $n ->
  }
 deletion-address = Your address, and all your ways to sign in. Somebody else can then use the address for a new account.
 more-than = more than { $n }
+at-least = at least { $n }
 deletion-stays = This stays, without your name
 deletion-posts = { $n ->
     [one] { $n } post that is or was published
@@ -944,8 +945,9 @@ client-invalid = The app cannot be registered like this. The reason:
 client-changed-meanwhile = The app has changed since the page was shown, so that the form had no effect. Look at it below, and try again.
 client-rotate-secret = Create a new secret
 client-rotate-secret-effect = A new secret is shown to you once. The present one stays valid for a day, so that the app can change to the new one without a failure. A secret that was replaced before ends at once.
-client-disable-effect-users = All codes and tokens of the app end. Users who gave it access: { $users }. The app can neither begin a sign‑in nor authenticate until you enable it again.
-client-disable-effect = All codes and tokens of the app end. The app can neither begin a sign‑in nor authenticate until you enable it again.
+client-disable-effect-users = All codes and tokens of the app end. Users who gave it access: { $users }. Refresh tokens that end: { $families }. The app can neither begin a sign‑in nor authenticate until you enable it again.
+client-disable-effect = All codes and tokens of the app end. Refresh tokens that end: { $families }. The app can neither begin a sign‑in nor authenticate until you enable it again.
+client-disable-effect-service = All access tokens of the service end; it has no users and no refresh tokens. It cannot authenticate until you enable it again.
 client-enable-effect = The app is disabled. Once it is enabled, it can sign users in again. Tokens that ended stay invalid.
 client-new-secret = The new secret
 client-secret = Client secret

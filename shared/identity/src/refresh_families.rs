@@ -21,7 +21,10 @@ use foundation::role::Role;
 use foundation::scope::Scope;
 use std::time::Duration;
 use storage::db::{Db, Error, Tx};
-use storage::{delete_expired, execute, fetch_optional, sql};
+use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
+
+/// The largest number of families that [`count_of_client`] looks at: the limit of COUNT_OF_CLIENT.
+const MAX_COUNTED: i64 = 1_000;
 
 /// The columns of [`Family`] in the statements on one table. They read the tables `users` and `clients` too,
 /// which other modules own: the role becomes a claim of the access token. A transaction that changes the role
@@ -67,6 +70,12 @@ sql! {
         "SELECT ", columns!(), ", last_used_at, idle_expires_at, expires_at
          FROM refresh_families
          WHERE id = $1 AND generation = $2 AND idle_expires_at > $3 AND expires_at > $3 AND ", is_unrevoked!());
+    COUNT_OF_CLIENT = "SELECT COUNT(*) AS looked_at,
+                              COUNT(CASE WHEN idle_expires_at > $3 AND expires_at > $3
+                                          AND user_epoch = (SELECT epoch FROM users WHERE users.id = family.user_id)
+                                         THEN 1 END) AS live
+                       FROM (SELECT user_id, user_epoch, idle_expires_at, expires_at FROM refresh_families
+                             WHERE client_id = $1 AND client_epoch = $2 AND revoked_at IS NULL LIMIT 1000) AS family";
     PRUNE = delete_expired!("refresh_families");
 }
 
@@ -142,6 +151,21 @@ pub struct CurrentToken {
     pub issued_at: Timestamp,
     /// The time until which it can be used.
     pub expires_at: Timestamp,
+}
+
+/// The number of families of a client that have not ended.
+#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+pub struct FamilyCount {
+    /// The number of those that were found.
+    pub live: i64,
+    looked_at: i64,
+}
+
+impl FamilyCount {
+    /// Returns whether there may be more.
+    pub const fn may_lack_some(self) -> bool {
+        self.looked_at >= MAX_COUNTED
+    }
 }
 
 /// The lifetimes of refresh tokens.
@@ -228,4 +252,14 @@ pub async fn find_current(
 /// Deletes families that expired so long ago that their access tokens have expired too. Returns their number.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<u64, Error> {
     db.prune(PRUNE, now.before(RETENTION)).await
+}
+
+/// Counts the families of a client that have not ended, among at most 1,000 that were not revoked.
+pub async fn count_of_client(
+    db: &Db,
+    client_id: &str,
+    epoch: i64,
+    now: Timestamp,
+) -> Result<FamilyCount, Error> {
+    fetch_one!(db.reader(), FamilyCount, COUNT_OF_CLIENT, client_id, epoch, now)
 }

@@ -188,7 +188,11 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
         .await;
     }
     let page = browser.open(&path_of(&app)).await;
-    expect_words(&page, 200, "Users who gave it access: 1");
+    expect_words(
+        &page,
+        200,
+        "Users who gave it access: 1 . Refresh tokens that end: 1 .",
+    );
     let disabled = change(&mut browser, &app, "disable").await;
     expect_redirect(&disabled, &path_of(&app));
     let page = browser.open(&path_of(&app)).await;
@@ -210,6 +214,11 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     expect_redirect(&change(&mut browser, &app, "enable").await, &path_of(&app));
     expect_token_error_soon(&world, 400, "invalid_grant", refresh).await;
     app.tokens(&user, "posts:read").await;
+    let own = world.app().first_party().register();
+    own.tokens(&user, "posts:read").await;
+    own.tokens(&user, "posts:read").await;
+    let page = browser.open(&path_of(&own)).await;
+    expect_words(&page, 200, "Refresh tokens that end: 2 .");
     let public = world.app().kind("spa").register();
     let refused = change(&mut browser, &public, "rotate-secret").await;
     assert_eq!(refused.reply.status, 422, "{}", refused.reply);

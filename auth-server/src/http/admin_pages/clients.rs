@@ -14,6 +14,7 @@ use crate::paths;
 use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::ids::TextId;
 use foundation::list_query::Direction;
@@ -21,6 +22,7 @@ use foundation::secret::Secret;
 use identity::clients::list::{self, ListQuery};
 use identity::clients::{self, Client};
 use identity::consents::list::{self as consents, Consent};
+use identity::refresh_families::{FamilyCount, count_of_client};
 use identity::sessions::Session;
 use identity::users;
 use issuer::clients::{DEFAULT_OVERLAP, Error, disable, enable, rotate_secret};
@@ -56,13 +58,14 @@ pub(crate) async fn show_all(
 struct Overview {
     client: Client,
     consents: Page<Consent>,
+    families: FamilyCount,
     events: Vec<SecurityEvent>,
     emails: HashMap<i64, String>,
 }
 
 impl Overview {
     /// Reads the data. Fails with 404 if no client has the id.
-    async fn read(app: &App, id: &str) -> Result<Self, FlowError> {
+    async fn read(app: &App, id: &str, now: Timestamp) -> Result<Self, FlowError> {
         let db = &app.identity.db;
         let client = clients::find(db, id).await?.ok_or_else(web::Error::not_found)?;
         let query = paths::with_query("", &[("client_id", id)]);
@@ -73,6 +76,7 @@ impl Overview {
         };
         let events = newest(db, &events, None, EVENTS).await?;
         Ok(Self {
+            families: count_of_client(db, id, client.epoch, now).await?,
             client,
             consents: consents::page(db, &of_client).await?,
             emails: users::emails(db, &SecurityEvent::persons(&events)).await?,
@@ -86,6 +90,7 @@ impl Overview {
             form,
             client: &self.client,
             consents: &self.consents,
+            families: self.families,
             events: &self.events,
             emails: &self.emails,
             sign_in: sign_in_before_change(session, paths::page_after_sign_in_or_list(&path), context.now),
@@ -113,7 +118,7 @@ pub(crate) async fn show(
         paths::page_after_sign_in_or_list(&path),
         query.signed_in.is_some(),
     )?;
-    let overview = Overview::read(&app, id.as_ref()).await?;
+    let overview = Overview::read(&app, id.as_ref(), context.now).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))
 }
@@ -150,7 +155,7 @@ pub(crate) async fn change(
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,
     };
-    let overview = Overview::read(&app, id.as_ref()).await?;
+    let overview = Overview::read(&app, id.as_ref(), context.now).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| overview.page(&app, form, &session, &context)))
 }

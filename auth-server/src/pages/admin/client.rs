@@ -11,6 +11,7 @@ use axum::response::Response;
 use foundation::clock::Timestamp;
 use identity::clients::{Client, ClientType};
 use identity::consents::list::Consent;
+use identity::refresh_families::FamilyCount;
 use std::collections::HashMap;
 use storage::paging::Page;
 
@@ -53,6 +54,7 @@ pub(crate) struct ClientPage<'a> {
     pub(crate) client: &'a Client,
     /// The first consents of users.
     pub(crate) consents: &'a Page<Consent>,
+    pub(crate) families: FamilyCount,
     /// The newest events.
     pub(crate) events: &'a [SecurityEvent],
     /// The addresses of their users by the ids of these.
@@ -124,7 +126,12 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         tags: tags(client),
         scopes: crate::pages::in_words(client.scope),
         secrets: secrets.collect(),
-        changes: possible_changes(client, users.as_deref(), page.url, page.clock_differs),
+        changes: possible_changes(
+            client,
+            disable_effect(client, users.as_deref(), page.families),
+            page.url,
+            page.clock_differs,
+        ),
         users,
         version: version.unwrap_or_default(),
         update_command: format!("{} clients update {id} --help", program()),
@@ -140,9 +147,31 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     render_in_tab("clients", &client.name, &template)
 }
 
-/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. `users` is the
-/// number of those who gave it access. While the clock differs, the changes only end access.
-fn possible_changes(client: &Client, users: Option<&str>, url: &str, clock_differs: bool) -> Vec<ChangeItem> {
+/// Returns what ends when an app is disabled. `users` is the number of those who gave it access.
+fn disable_effect(client: &Client, users: Option<&str>, families: FamilyCount) -> Text<'static> {
+    if client.kind == ClientType::Service {
+        return text::of("client-disable-effect-service");
+    }
+    let live = families.live.unsigned_abs();
+    let families = match families.may_lack_some() {
+        true => text::of("at-least").count("n", live).plain(),
+        false => live.to_string(),
+    };
+    let effect = match users {
+        Some(users) => text::of("client-disable-effect-users").with("users", users),
+        None => text::of("client-disable-effect"),
+    };
+    effect.with("families", families)
+}
+
+/// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. While the clock
+/// differs, the changes only end access.
+fn possible_changes(
+    client: &Client,
+    disable_effect: Text<'static>,
+    url: &str,
+    clock_differs: bool,
+) -> Vec<ChangeItem> {
     let id = quoted(&client.id);
     let change =
         |change: ClientChange, (label, effect): (Text<'_>, Text<'static>), command: &str, call: &str| {
@@ -170,11 +199,7 @@ fn possible_changes(client: &Client, users: Option<&str>, url: &str, clock_diffe
             change(ClientChange::Enable, texts, "enable", "enablements")
         }),
         None => {
-            let effect = match users {
-                Some(users) => text::of("client-disable-effect-users").with("users", users),
-                None => text::of("client-disable-effect"),
-            };
-            let texts = (text::of("client-disable"), effect);
+            let texts = (text::of("client-disable"), disable_effect);
             Some(change(ClientChange::Disable, texts, "disable", "disablements"))
         }
     };

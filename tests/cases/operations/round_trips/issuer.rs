@@ -126,7 +126,7 @@ routes! {
         let app = app.map(|(name, value)| (name.to_owned(), value.to_owned()));
         browser.post_call(&page.url, &[&fields[..], &app].concat())
     };
-    changeClientByForm "unknown change" [4 4] |f| {
+    changeClientByForm "unknown change" [5 5] |f| {
         let mut browser = f.admin.browser();
         let path = format!("/admin/clients/{}", f.app.id);
         let page = browser.open(&path).await;
