@@ -2,3 +2,10 @@
 
 -- The refresh families that end with an app.
 CREATE INDEX refresh_families_client_id ON refresh_families (client_id, client_epoch) WHERE revoked_at IS NULL;
+
+-- The filters of the list of apps. Few apps are the operator's, and few are disabled.
+CREATE INDEX clients_type ON clients (type, id);
+CREATE INDEX clients_first_party ON clients (id) WHERE first_party;
+CREATE INDEX clients_first_party_type ON clients (type, id) WHERE first_party;
+CREATE INDEX clients_disabled ON clients (id) WHERE disabled_at IS NOT NULL;
+CREATE INDEX clients_disabled_type ON clients (type, id) WHERE disabled_at IS NOT NULL;

@@ -1,4 +1,4 @@
-//! The pages for administrators of an installation with very many users, sessions, consents and events.
+//! The pages for administrators of an installation with very many users, sessions, apps, consents and events.
 
 use crate::operations::round_trips::{REQUESTS, statement_names, usage};
 use sqlx::AssertSqlSafe;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use storage::execute;
 use tests::{App, Browser, Shape, User, World, median, on_shapes, print_figure};
 
-/// The numbers from 1 to 100,000: one for each user, who has one session and one consent.
+/// The numbers from 1 to 100,000: one for each app, and for each user, who has one session and one consent.
 const NUMBERS: &str =
     "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)";
 /// The number of times that as many events are inserted.
@@ -19,8 +19,9 @@ const TIMED: usize = 20;
 /// may add to the others.
 const ATTEMPTS: usize = 3;
 
-/// Adds 100,000 users, as many sessions and consents to an app, and an event for each of the last million
-/// seconds, a tenth of them about this user and this app.
+/// Adds 100,000 users, as many sessions, of which all but the newest 11,111 were unused for too long, as many
+/// apps and consents to an app, and an event for each of the last million seconds, a tenth of them about this
+/// user and this app.
 async fn fill(world: &World, user: &User, app: &App) {
     let (db, now) = (world.db().await, world.now());
     let users = format!(
@@ -35,10 +36,19 @@ async fn fill(world: &World, user: &User, app: &App) {
         .choose("CAST('large' || id AS BLOB)", "CAST('large' || id AS BYTEA)");
     let sessions = format!(
         "INSERT INTO sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, address, user_agent, amr)
-         SELECT {hash}, id, $1, $1, $2, '192.0.2.1', '', 'pwd' FROM users WHERE email_key LIKE 'large%'"
+         SELECT {hash}, id, $1, CASE WHEN email_key LIKE 'large9%' THEN $1 ELSE 0 END, $2, '192.0.2.1', '', 'pwd'
+         FROM users WHERE email_key LIKE 'large%' ORDER BY email_key"
     );
     let end = now.after(Duration::from_hours(24));
     execute!(db.writer(), AssertSqlSafe(sessions), now, end).unwrap();
+    let clients = format!(
+        "INSERT INTO clients (id, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party,
+                              refresh_cookie, refresh_retry_window, epoch, created_at, disabled_at, origin)
+         {NUMBERS} SELECT 'large' || n, 'Large app ' || n, CASE WHEN n % 5000 = 0 THEN 'service' ELSE 'web' END, '[]', '[]',
+                          'posts:read', 'posts:read', FALSE, FALSE, 0, 0, $1, CASE WHEN n % 2000 = 7 THEN $1 END, 'registration'
+         FROM numbers"
+    );
+    execute!(db.writer(), AssertSqlSafe(clients), now).unwrap();
     let consents = "INSERT INTO consents (user_id, client_id, scope, granted_at, id)
                     SELECT id, $1, 'posts:read', $2, 'large' || id FROM users WHERE email_key LIKE 'large%'";
     execute!(db.writer(), consents, app.id.as_str(), now).unwrap();
@@ -109,21 +119,32 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
     db.close().await;
     let pages = [
         "/admin".to_owned(),
+        "/admin?window=week".to_owned(),
         "/admin/keys".to_owned(),
         "/admin/users".to_owned(),
+        "/admin/users?order=desc".to_owned(),
+        "/admin/users?role=admin".to_owned(),
+        "/admin/users?role=editor&disabled=true".to_owned(),
         format!("/admin/users?email={}", user.email),
         format!("/admin/users/{}", user.id),
         "/admin/sessions".to_owned(),
+        "/admin/sessions?order=asc".to_owned(),
         format!("/admin/sessions?user_id={}", user.id),
         "/admin/clients".to_owned(),
+        "/admin/clients?order=desc".to_owned(),
+        "/admin/clients?type=service".to_owned(),
+        "/admin/clients?first_party=true&disabled=true".to_owned(),
+        "/admin/clients?type=web&first_party=false&disabled=true".to_owned(),
         format!("/admin/clients/{}", app.id),
         "/admin/apps/new".to_owned(),
         "/admin/token-preview".to_owned(),
         format!("/admin/token-preview?client_id={}&email={}", app.id, user.email),
         "/admin/consents".to_owned(),
+        "/admin/consents?order=desc".to_owned(),
         format!("/admin/consents?client_id={}", app.id),
         format!("/admin/consents?user_id={}", user.id),
         "/admin/events".to_owned(),
+        "/admin/events?order=asc".to_owned(),
         format!("/admin/events?user_id={}", user.id),
         format!("/admin/events?trace_id={}", failed.correlation_id()),
         "/admin/events?outcome=failure".to_owned(),

@@ -1,4 +1,4 @@
-//! The lists under `/admin/`, except that of the clients, of which there are few.
+//! The lists under `/admin/`.
 
 use super::{List, ROWS, arguments, expect_bounded, insert};
 use storage::db::Engine;
@@ -10,6 +10,7 @@ struct Selected {
     administrator_id: i64,
     role: &'static str,
     client_id: &'static str,
+    client_type: &'static str,
     event: &'static str,
     key_state: &'static str,
 }
@@ -20,6 +21,7 @@ const SELECTED: [Selected; 3] = [
         administrator_id: 1,
         role: "user",
         client_id: "a",
+        client_type: "spa",
         event: "common",
         key_state: "deleted",
     },
@@ -28,6 +30,7 @@ const SELECTED: [Selected; 3] = [
         administrator_id: 3,
         role: "editor",
         client_id: "b",
+        client_type: "service",
         event: "rare",
         key_state: "active",
     },
@@ -36,6 +39,7 @@ const SELECTED: [Selected; 3] = [
         administrator_id: 1_000_000_000,
         role: "admin",
         client_id: "none",
+        client_type: "native",
         event: "none",
         key_state: "none",
     },
@@ -60,6 +64,7 @@ impl Selected {
             "role" => format!("'{}'", self.role),
             "client_id" | "consents.client_id" => format!("'{}'", self.client_id),
             "name" => format!("'{}'", self.event),
+            "type" => format!("'{}'", self.client_type),
             "state" => format!("'{}'", self.key_state),
             "registration_tokens.expires_at" => (ROWS / 2).to_string(),
             "registration_tokens.id" => format!("'token {}'", ROWS / 2),
@@ -81,12 +86,16 @@ fn lists(other_engine: &str) -> Vec<List> {
         // A search reads more rows than a page, and ends after a number of them.
         let is_search = name.contains("::search ");
         let is_list = name.contains("::list") && text.contains(" LIMIT 21") && !is_search;
-        is_list && !name.contains("clients::list") && !name.ends_with(other_engine)
+        is_list && !name.ends_with(other_engine)
     });
     let with_pages = lists.map(|(name, text)| {
-        let pages = SELECTED
-            .iter()
-            .map(|selected| arguments(&text, |column| selected.value(column)));
+        let is_of_clients = name.contains("clients::list");
+        let pages = SELECTED.iter().map(|selected| {
+            arguments(&text, |column| match column {
+                "id" if is_of_clients => format!("'client {}'", ROWS / 2),
+                _ => selected.value(column),
+            })
+        });
         List {
             pages: pages.collect(),
             name,
@@ -118,8 +127,9 @@ fn details(engine: &Engine<(), ()>) -> Vec<List> {
     lists.collect()
 }
 
-/// Nearly all users are enabled and no administrators, one client has nearly all consents, one user many
-/// sessions, all signing keys but two are deleted, and nearly all initial access tokens are used up.
+/// Nearly all users are enabled and no administrators, nearly all clients are enabled single-page apps of
+/// third parties, one client has nearly all consents, one user many sessions, all signing keys but two are
+/// deleted, and nearly all initial access tokens are used up.
 async fn lists_of_the_administration_read_one_page(world: World) {
     let fill = [
         (
@@ -132,6 +142,12 @@ async fn lists_of_the_administration_read_one_page(world: World) {
         (
             "sessions (sid_hash, user_id, created_at, last_seen_at, expires_at, amr)",
             "CAST(CAST(n AS TEXT) AS BYTEA), CASE WHEN n % 2 = 0 THEN 1 ELSE n END, n, n, n, 'pwd'",
+        ),
+        (
+            "clients (id, name, type, redirect_uris, post_logout_redirect_uris, scope, default_scope, first_party, refresh_cookie,
+                      refresh_retry_window, epoch, created_at, disabled_at)",
+            "'client ' || n, 'App ' || n, CASE WHEN n % 20000 = 0 THEN 'service' ELSE 'spa' END, '[]', '[]', '', '', n % 5000 = 0,
+             FALSE, 0, 0, 1, CASE WHEN n % 3000 = 7 THEN 1 END",
         ),
         (
             "consents (user_id, client_id, scope, granted_at, id)",
