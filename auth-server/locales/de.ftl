@@ -617,6 +617,8 @@ order-oldest-first = älteste zuerst
 order-newest-first = neueste zuerst
 order-by-id = nach ID, aufsteigend
 order-by-id-descending = nach ID, absteigend
+order-by-name = nach Name, A bis Z
+order-by-name-descending = nach Name, Z bis A
 
 ## The page of all components
 
@@ -922,6 +924,7 @@ access-sign-in = Um hier Zugriffe zu beenden, müssen Sie sich in den letzten ze
 
 clients = Apps
 clients-select = Apps anzeigen
+clients-search = Anfang des Namens oder Client-ID
 clients-none = Keine App erfüllt diese Bedingungen.
 clients-all = Alle Apps anzeigen
 client-id = Client-ID

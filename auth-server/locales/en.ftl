@@ -605,6 +605,8 @@ order-oldest-first = oldest first
 order-newest-first = newest first
 order-by-id = by id, ascending
 order-by-id-descending = by id, descending
+order-by-name = by name, A to Z
+order-by-name-descending = by name, Z to A
 
 ## The page of all components
 
@@ -910,6 +912,7 @@ access-sign-in = To end access here, you must have signed in within the last ten
 
 clients = Apps
 clients-select = Show these apps
+clients-search = Beginning of the name, or client ID
 clients-none = No app fits these conditions.
 clients-all = Show all apps
 client-id = Client id

@@ -9,3 +9,6 @@ CREATE INDEX clients_first_party ON clients (id) WHERE first_party;
 CREATE INDEX clients_first_party_type ON clients (type, id) WHERE first_party;
 CREATE INDEX clients_disabled ON clients (id) WHERE disabled_at IS NOT NULL;
 CREATE INDEX clients_disabled_type ON clients (type, id) WHERE disabled_at IS NOT NULL;
+
+-- The search for apps by the beginning of their names, in any case of the letters A to Z.
+CREATE INDEX clients_name ON clients (lower(name), id);

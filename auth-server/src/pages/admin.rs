@@ -95,6 +95,14 @@ fn by_id(order: Order) -> Text<'static> {
     }
 }
 
+/// Returns the order of a list by name in words.
+fn by_name(order: Order) -> Text<'static> {
+    match order {
+        Order::Ascending => text::of("order-by-name"),
+        Order::Descending => text::of("order-by-name-descending"),
+    }
+}
+
 /// A change that an administrator can make.
 pub(super) struct ChangeItem {
     /// The name of the change in the form.

@@ -48,6 +48,7 @@ pub fn statements() -> Vec<(String, String)> {
         authority::STATEMENTS,
         clients::STATEMENTS,
         clients::documents::STATEMENTS,
+        clients::list::STATEMENTS,
         clients::secret_rotation::STATEMENTS,
         clients::unused::STATEMENTS,
         consents::STATEMENTS,

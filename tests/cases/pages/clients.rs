@@ -236,6 +236,20 @@ async fn apps_are_selected(world: SharedWorld) {
     let html = page.reply.text();
     assert!(html.contains("<option value=\"web\" selected>"), "{html}");
     assert!(html.contains("<option value=\"false\" selected>"), "{html}");
+    let app = world.app().register();
+    let found = browser.open(&format!("{PATH}?search={}", app.id)).await;
+    let path = path_of(&app);
+    assert!(
+        found.links().iter().any(|link| link.path() == path),
+        "{}",
+        found.reply
+    );
+    let by_name = browser.open(&format!("{PATH}?search=some+app&order=desc")).await;
+    expect_words(&by_name, 200, "Some App");
+    let order = "<option value=\"desc\" selected>by name, Z to A</option>";
+    assert!(by_name.reply.text().contains(order), "{}", by_name.reply);
+    let none = browser.open(&format!("{PATH}?search=no+such+name")).await;
+    expect_words(&none, 200, "No app fits these conditions.");
     let refused = browser
         .open(&format!("{PATH}?type=other&first_party=true&disabled=x"))
         .await;

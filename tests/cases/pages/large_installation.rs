@@ -132,6 +132,8 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
         format!("/admin/sessions?user_id={}", user.id),
         "/admin/clients".to_owned(),
         "/admin/clients?order=desc".to_owned(),
+        "/admin/clients?search=large+app+99".to_owned(),
+        "/admin/clients?search=large+app&type=service".to_owned(),
         "/admin/clients?type=service".to_owned(),
         "/admin/clients?first_party=true&disabled=true".to_owned(),
         "/admin/clients?type=web&first_party=false&disabled=true".to_owned(),

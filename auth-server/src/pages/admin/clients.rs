@@ -1,7 +1,7 @@
 //! The page of all apps, for administrators.
 
-use super::filter::Refused;
-use super::{Choice, InTerminal, by_id, orders, quoted};
+use super::filter::{Condition, Refused};
+use super::{Choice, InTerminal, by_id, by_name, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render_in_tab, text};
 use crate::paths;
@@ -24,6 +24,7 @@ pub(crate) struct ClientsPage<'a> {
 #[derive(Template)]
 #[template(path = "clients.html")]
 struct ClientsTemplate<'a> {
+    search: Condition,
     kinds: [Choice; 4],
     owners: [Choice; 2],
     states: [Choice; 2],
@@ -47,7 +48,7 @@ struct ClientItem<'a> {
 
 /// Renders the page of all apps.
 pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
-    let query = page.query;
+    let (query, refused) = (page.query, Refused(&page.query.refused));
     let kind = |kind: ClientType| Choice {
         value: kind.as_str(),
         label: kind_in_words(kind),
@@ -65,7 +66,23 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
         kind: kind_in_words(client.kind),
         tags: tags(client),
     });
+    let in_words = match query.search {
+        Some(_) => by_name,
+        None => by_id,
+    };
+    let conditions = [
+        query.search.is_some(),
+        query.kind.is_some(),
+        query.first_party.is_some(),
+        query.disabled.is_some(),
+    ];
     let template = ClientsTemplate {
+        search: Condition::new(
+            "search",
+            &text::of("clients-search"),
+            query.search.clone(),
+            refused,
+        ),
         kinds: ClientType::ALL.map(kind),
         owners: [
             choice("true", text::of("client-first-party"), query.first_party),
@@ -75,11 +92,11 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
             choice("false", text::of("user-enabled"), query.disabled),
             choice("true", text::of("user-disabled"), query.disabled),
         ],
-        orders: orders(query.order(), by_id),
-        refused: Refused(&query.refused),
+        orders: orders(query.order(), in_words),
+        refused,
         clients: clients.collect(),
         links: &page.links,
-        has_condition: query.kind.is_some() || query.first_party.is_some() || query.disabled.is_some(),
+        has_condition: conditions.contains(&true),
         new_client: paths::ADMIN_NEW_CLIENT,
         in_terminal: InTerminal::new("clients list", &quoted(page.list_url)),
     };

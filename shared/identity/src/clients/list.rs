@@ -5,17 +5,21 @@ use foundation::ids::TextId;
 use foundation::list_query::{Order, PageRequest, Query};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
-use storage::fetch_all_with;
 use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
+use storage::{fetch_all_with, fetch_optional, sql};
 use utoipa::IntoParams;
 
-/// The columns by which the list is sorted.
-const KEY: &[&str] = &["id"];
+sql! {
+    NAME = "SELECT lower(name) FROM clients WHERE id = $1";
+}
 
 /// The query parameters of the list.
 #[derive(Clone, Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
+    /// Only the client with this `client_id`, or, if there is none, the clients whose names begin with this
+    /// text, in any case of the letters A to Z. They are sorted by name.
+    pub search: Option<String>,
     /// Only clients of this type.
     #[param(rename = "type", inline)]
     pub kind: Option<ClientType>,
@@ -36,6 +40,11 @@ impl ListQuery {
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
+            search: query.first("search", |text| {
+                let text = text.trim();
+                let is_name = !text.is_empty() && !text.contains(char::is_control);
+                is_name.then(|| text.to_owned())
+            }),
             kind: query.first("type", ClientType::named),
             first_party: query.first("first_party", |text| text.parse().ok()),
             disabled: query.first("disabled", |text| text.parse().ok()),
@@ -44,7 +53,7 @@ impl ListQuery {
         }
     }
 
-    /// Returns the order; by default the smallest id comes first.
+    /// Returns the order; by default the smallest id or the first name comes first.
     pub fn order(&self) -> Order {
         self.page.order.unwrap_or(Order::Ascending)
     }
@@ -58,42 +67,127 @@ impl HasCursor for Client {
     }
 }
 
+/// How a text selects clients, if there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Search {
+    None,
+    Id,
+    Name,
+}
+
 /// The parameters that determine the SQL statement of the list.
 #[derive(Clone, Copy, Debug)]
 struct ListStatement {
+    search: Search,
     has_kind: bool,
     first_party: Option<bool>,
     disabled: Option<bool>,
     slice: PageSlice,
 }
 
-/// Returns the requested page of the clients, by id.
+/// Returns the requested page of the clients, by id, or by name if a text selects them.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
-    let page = &query.page;
-    let sorting = Sorting::by(KEY, query.order());
-    let after = page.cursor.as_ref();
-    paging::read_page(page.direction, sorting, after, |slice, after| async move {
-        let statement = ListStatement {
-            has_kind: query.kind.is_some(),
-            first_party: query.first_party,
-            disabled: query.disabled,
-            slice,
-        };
-        let values = [
-            after.map(|id| Value::from(id.as_ref())),
-            query.kind.map(|kind| Value::from(kind.as_str())),
-        ];
-        let sql = AssertSqlSafe(statement.sql());
-        fetch_all_with!(db.reader(), Client, sql, values.into_iter().flatten())
+    let search = match query.search {
+        None => Search::None,
+        Some(_) => Search::Name,
+    };
+    if search == Search::Name {
+        let items = fetch(db, query, Search::Id, Search::Id.first_slice(), Vec::new()).await?;
+        if !items.is_empty() {
+            return Ok(Page {
+                items,
+                is_first: true,
+                rest: None,
+            });
+        }
+    }
+    let (page, sorting) = (&query.page, Sorting::by(search.key(), query.order()));
+    let anchor = match &page.cursor {
+        None => None,
+        Some(id) => anchor(db, search, id).await?,
+    };
+    paging::read_page(page.direction, sorting, anchor, |slice, anchor| {
+        fetch(db, query, search, slice, anchor.unwrap_or_default())
     })
     .await
 }
 
+/// Returns the values of the key of the client with this id; `None` if a name is needed and there is none.
+async fn anchor(db: &Db, search: Search, id: &TextId) -> Result<Option<Vec<Value>>, Error> {
+    let id: &str = id.as_ref();
+    if search != Search::Name {
+        return Ok(Some(vec![Value::from(id)]));
+    }
+    let name = fetch_optional!(db.reader(), (String,), NAME, id)?;
+    Ok(name.map(|(name,)| vec![Value::Text(name), Value::from(id)]))
+}
+
+async fn fetch(
+    db: &Db,
+    query: &ListQuery,
+    search: Search,
+    slice: PageSlice,
+    anchor: Vec<Value>,
+) -> Result<Vec<Client>, Error> {
+    let statement = ListStatement {
+        search,
+        has_kind: query.kind.is_some(),
+        first_party: query.first_party,
+        disabled: query.disabled,
+        slice,
+    };
+    let text = query.search.as_deref().map(|text| match search {
+        Search::Name => Value::Text(text.to_ascii_lowercase()),
+        _ => Value::from(text),
+    });
+    let kind = query.kind.map(|kind| Value::from(kind.as_str()));
+    let values = anchor.into_iter().chain(kind).chain(text);
+    let sql = AssertSqlSafe(statement.sql());
+    fetch_all_with!(db.reader(), Client, sql, values)
+}
+
+impl Search {
+    /// Returns the columns by which the clients are sorted.
+    const fn key(self) -> &'static [&'static str] {
+        match self {
+            Self::None | Self::Id => &["id"],
+            Self::Name => &["lower(name)", "id"],
+        }
+    }
+
+    const fn first_slice(self) -> PageSlice {
+        PageSlice::of(Sorting::by(self.key(), Order::Ascending), false)
+    }
+
+    /// Returns the slices that are read.
+    fn slices(self) -> Vec<PageSlice> {
+        match self {
+            Self::Id => vec![self.first_slice()],
+            _ => PageSlice::all(self.key()).to_vec(),
+        }
+    }
+}
+
 impl ListStatement {
-    /// Returns the text. Its parameters are the anchor and the type, as far as there are any.
+    /// Returns the text. Its parameters are the anchor, the type and the text that is searched for, as far as
+    /// there are any.
     fn sql(self) -> String {
         let slice = self.slice;
-        let kind = slice.condition("type", 1, self.has_kind);
+        // Without statistics SQLite would read all clients of the type, and sort them.
+        let kind = match self.search {
+            Search::Name => "COALESCE(type, '')",
+            _ => "type",
+        };
+        let kind = slice.condition(kind, 1, self.has_kind);
+        let text = slice.parameter(1 + usize::from(self.has_kind));
+        let search = match self.search {
+            Search::None => String::new(),
+            Search::Id => format!(" AND id = {text}"),
+            // No character comes after this one.
+            Search::Name => {
+                format!(" AND lower(name) >= {text} AND lower(name) < {text} || '\u{10ffff}'")
+            }
+        };
         let first_party = match self.first_party {
             None => "TRUE",
             Some(true) => "first_party",
@@ -105,19 +199,23 @@ impl ListStatement {
             Some(false) => " AND disabled_at IS NULL",
         };
         let (columns, page) = (columns!(), slice.clauses());
-        format!("SELECT {columns} FROM clients WHERE {first_party}{disabled}{kind}{page}")
+        format!("SELECT {columns} FROM clients WHERE {first_party}{disabled}{kind}{search}{page}")
     }
 }
 
 /// Returns the names and texts of the list statements.
 pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
     const EITHER: [Option<bool>; 3] = [None, Some(false), Some(true)];
-    let filters = [false, true].into_iter().flat_map(|has_kind| {
+    let searches = [Search::None, Search::Id, Search::Name].into_iter();
+    let slices = searches.flat_map(|search| search.slices().into_iter().map(move |slice| (search, slice)));
+    let filters = || {
         let of_party = EITHER.into_iter();
-        of_party.flat_map(move |first_party| EITHER.map(|disabled| (has_kind, first_party, disabled)))
-    });
-    let lists = filters.flat_map(|(has_kind, first_party, disabled)| {
-        PageSlice::all(KEY).map(|slice| ListStatement {
+        let of_state = of_party.flat_map(|first_party| EITHER.map(|disabled| (first_party, disabled)));
+        of_state.flat_map(|of_state| [false, true].map(|has_kind| (has_kind, of_state)))
+    };
+    let lists = slices.flat_map(move |(search, slice)| {
+        filters().map(move |(has_kind, (first_party, disabled))| ListStatement {
+            search,
             has_kind,
             first_party,
             disabled,

@@ -11,6 +11,7 @@ struct Selected {
     role: &'static str,
     client_id: &'static str,
     client_type: &'static str,
+    client_name: &'static str,
     event: &'static str,
     key_state: &'static str,
 }
@@ -22,6 +23,7 @@ const SELECTED: [Selected; 3] = [
         role: "user",
         client_id: "a",
         client_type: "spa",
+        client_name: "app 5000",
         event: "common",
         key_state: "deleted",
     },
@@ -31,6 +33,7 @@ const SELECTED: [Selected; 3] = [
         role: "editor",
         client_id: "b",
         client_type: "service",
+        client_name: "app 99999",
         event: "rare",
         key_state: "active",
     },
@@ -40,6 +43,7 @@ const SELECTED: [Selected; 3] = [
         role: "admin",
         client_id: "none",
         client_type: "native",
+        client_name: "none",
         event: "none",
         key_state: "none",
     },
@@ -93,6 +97,9 @@ fn lists(other_engine: &str) -> Vec<List> {
         let pages = SELECTED.iter().map(|selected| {
             arguments(&text, |column| match column {
                 "id" if is_of_clients => format!("'client {}'", ROWS / 2),
+                "name" if is_of_clients => format!("'{}'", selected.client_name),
+                // That of the anchor, beside its id.
+                "name)" => format!("'app {}'", ROWS / 2),
                 _ => selected.value(column),
             })
         });

@@ -1,7 +1,7 @@
 //! The list of the clients.
 
 use super::LIST;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{World, items, on_every_shape};
 
 async fn lists_are_those_of_the_shell(world: World) {
@@ -89,7 +89,44 @@ async fn the_link_to_the_next_page_keeps_the_filters(world: World) {
     assert_eq!(second[0]["type"], "native");
 }
 
+async fn clients_are_found_by_id_and_by_the_beginning_of_their_name(world: World) {
+    let admin = world.user_with_role("admin").await;
+    let mut names = Vec::new();
+    for n in 0..21 {
+        let app = world.app().register();
+        let name = format!("{} {n:02}", ["ZEBRA", "Zebra"][n % 2]);
+        let renamed = json!({ "name": name });
+        admin
+            .patch(&format!("{LIST}/{}", app.id))
+            .json(&renamed)
+            .await
+            .expect(200);
+        names.push(json!(name));
+    }
+    let other = world.app().register();
+    let named = |list: &[Value]| -> Vec<Value> { list.iter().map(|client| client["name"].clone()).collect() };
+    let first = admin.get(&format!("{LIST}?search=+zEBRA")).await.expect(200);
+    assert_eq!(named(&items(&first)), names[..20]);
+    let next = first.json()["links"]["next"].as_str().unwrap().to_owned();
+    assert_eq!(named(&items(&admin.get(&next).await.expect(200))), names[20..]);
+    let last = admin
+        .get(&format!("{LIST}?search=zebra&order=desc"))
+        .await
+        .expect(200);
+    assert_eq!(items(&last)[0]["name"], names[20]);
+    let one = admin
+        .get(&format!("{LIST}?search={}", other.id))
+        .await
+        .expect(200);
+    assert_eq!(items(&one).len(), 1, "{one}");
+    for query in ["search=zebra%25", "search=ebra", "search=zebra&type=service"] {
+        let none = admin.get(&format!("{LIST}?{query}")).await.expect(200);
+        assert!(items(&none).is_empty(), "{query}: {none}");
+    }
+}
+
 on_every_shape!(
     lists_are_those_of_the_shell,
     the_link_to_the_next_page_keeps_the_filters,
+    clients_are_found_by_id_and_by_the_beginning_of_their_name,
 );
