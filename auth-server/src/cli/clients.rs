@@ -11,7 +11,7 @@ use super::{Error, Services, print_table};
 use foundation::json;
 use foundation::settings::InvalidSetting;
 use http_client::{ForeignUrl, Guard};
-use identity::clients;
+use identity::clients::{self, list};
 use issuer::clients::{
     ClientChanges, DEFAULT_OVERLAP, Error as ClientError, MAX_JWKS_BYTES, Registration, disable, enable,
     register, rotate_secret, update,
@@ -23,6 +23,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use storage::paging::read_all;
 
 const COLUMNS: [Column; 3] = [Column::Plain("id"), Column::Plain("name"), Column::Plain("state")];
 
@@ -49,13 +50,14 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let (client, secret) = register(db, &services.issuer, registration, &context).await?;
             print_with_secret(&client, secret.as_ref(), args.json)
         }
-        Command::List { json } => {
-            let clients = clients::list(&services.db).await?;
+        Command::List(args) => {
+            let read = async |cursor| list::page(&services.db, &args.query(cursor)).await;
+            let clients = read_all(read).await?;
             let rows = clients.iter().map(|client| {
                 let state = client.disabled_at.map(|_| "disabled".to_owned());
                 [cell(&client.id), cell(&client.name), state]
             });
-            print_table(json, &clients, &Table::new(&COLUMNS, rows))
+            print_table(args.json, &clients, &Table::new(&COLUMNS, rows))
         }
         Command::Show(args) => {
             let client = clients::find(&services.db, &args.id).await?;

@@ -1,17 +1,20 @@
-//! The commands `users create`, `list`, `disable`, `enable`, `sign-out`, `set-role`, `set-password`, `unlock`
-//! and `reset-mfa`.
+//! The commands `users create`, `list`, `show`, `disable`, `enable`, `sign-out`, `set-role`, `set-password`,
+//! `unlock` and `reset-mfa`.
 
-use super::{Error, Services, print, print_table};
+use super::{Error, Services, parse_order, print, print_table};
 use clap::{Args, Subcommand};
 use foundation::email::Email;
+use foundation::list_query::{Order, PageRequest};
 use foundation::secret::Secret;
 use foundation::settings::InvalidSetting;
 use identity::accounts::administration::{self, AccountWithPassword};
 use identity::passwords::{self, NewPassword};
 use identity::users::account::{self, Account};
+use identity::users::list::{self, ListQuery};
 use identity::users::{NewUser, Role};
 use runtime::output::{Cell, Column, Table, cell};
 use std::io;
+use storage::paging::read_all;
 
 const COLUMNS: [Column; 4] = [
     Column::Plain("id"),
@@ -42,12 +45,26 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// List the users.
+    /// List the users, by id.
     List {
+        /// Only the user with this address.
+        #[arg(long, value_parser = parse_email)]
+        email: Option<Email>,
+        /// Only users with this role.
+        #[arg(long)]
+        role: Option<Role>,
+        /// Only disabled users (`true`), or only enabled ones (`false`).
+        #[arg(long, value_name = "BOOL")]
+        disabled: Option<bool>,
+        /// The order: `desc` lists the newest users first.
+        #[arg(long, value_parser = parse_order)]
+        order: Option<Order>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
     },
+    /// Show one user.
+    Show(UserArgs),
     /// Disable a user: all their sessions and tokens end, and they cannot sign in.
     Disable(UserArgs),
     /// Enable a disabled user: they can sign in again.
@@ -112,12 +129,27 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let account = administration::create(&services.db, &new, &services.context()).await?;
             print_with_password(&account, generated.as_ref(), json)
         }
-        Command::List { json } => {
-            let accounts = account::list(&services.db).await?;
-            let rows = accounts
-                .iter()
-                .map(|account| row(account, account.disabled_at.map(|_| "disabled")));
+        Command::List {
+            email,
+            role,
+            disabled,
+            order,
+            json,
+        } => {
+            let query = |cursor| ListQuery {
+                email: email.clone(),
+                role,
+                disabled,
+                page: PageRequest::after(cursor, order),
+                refused: Vec::new(),
+            };
+            let accounts = read_all(async |cursor| list::page(&services.db, &query(cursor)).await).await?;
+            let rows = accounts.iter().map(|account| row(account, state(account)));
             print_table(json, &accounts, &Table::new(&COLUMNS, rows))
+        }
+        Command::Show(args) => {
+            let account = find(services, &args).await?;
+            print(args.json, &account, &lines(&account, state(&account)))
         }
         Command::Disable(args) => {
             let id = find(services, &args).await?.user.id;
@@ -223,6 +255,11 @@ fn print_account(account: &Account, done: &str, json: bool) -> Result<(), Error>
 
 fn lines(account: &Account, state: Option<&str>) -> Vec<String> {
     Table::new(&COLUMNS, [row(account, state)]).to_lines()
+}
+
+/// Returns the state of an account, if it is not the usual one.
+fn state(account: &Account) -> Option<&'static str> {
+    account.disabled_at.map(|_| "disabled")
 }
 
 fn row(Account { user, .. }: &Account, state: Option<&str>) -> [Cell; 4] {

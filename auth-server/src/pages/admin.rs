@@ -182,10 +182,11 @@ fn program() -> String {
     )
 }
 
-/// Returns parameters of a list as options of the command that lists the same.
+/// Returns parameters of a list as options of the command that lists the same: `--first-party=true` for
+/// `first_party`, and `--user=1` for `user_id`.
 fn options<'a>(parameters: impl IntoIterator<Item = &'a (&'static str, String)>) -> String {
     let options = parameters.into_iter().map(|(name, value)| {
-        let option = name.trim_end_matches("_id");
+        let option = name.trim_end_matches("_id").replace('_', "-");
         format!(" --{option}={}", quoted(value))
     });
     options.collect()

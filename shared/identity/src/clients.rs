@@ -53,7 +53,6 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
                       $23, $24, $25)";
     FIND, LOCK_POSTGRES = concat!("SELECT ", columns!(), " FROM clients WHERE id = $1");
-    LIST = concat!("SELECT ", columns!(), " FROM clients ORDER BY id");
     // The parameter of these two is an array of ids.
     NAMES_SQLITE = "SELECT id, name FROM clients WHERE id IN (SELECT value FROM json_each($1))";
     NAMES_POSTGRES = "SELECT id, name FROM clients WHERE id = ANY ($1)";
@@ -267,11 +266,6 @@ pub async fn names(db: &Db, ids: &[&str]) -> Result<HashMap<String, String>, Err
     let ids = Array::of(ids, |id| *id);
     let found = fetch_all!(db.reader(), (String, String), sql, ids)?;
     Ok(found.into_iter().collect())
-}
-
-/// Returns all clients, ordered by id.
-pub async fn list(db: &Db) -> Result<Vec<Client>, Error> {
-    fetch_all!(db.reader(), Client, LIST)
 }
 
 /// Returns the enabled clients that run in browsers: single-page apps, and native apps that registered

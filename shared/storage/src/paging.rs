@@ -102,6 +102,21 @@ where
     Ok(Page::new(fetch(PageSlice::of(sorting, false), None).await?, true))
 }
 
+/// Reads all pages of a list, for a command. `read` reads the page after a cursor, or the first one.
+pub async fn read_all<T: HasCursor>(
+    read: impl AsyncFn(Option<T::Cursor>) -> Result<Page<T>, Error>,
+) -> Result<Vec<T>, Error> {
+    let (mut items, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = read(cursor).await?;
+        cursor = page.next();
+        items.extend(page.items);
+        if cursor.is_none() {
+            return Ok(items);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -248,6 +248,20 @@ async fn apps_are_selected(world: SharedWorld) {
     expect_words(&by_name, 200, "Some App");
     let order = "<option value=\"desc\" selected>by name, Z to A</option>";
     assert!(by_name.reply.text().contains(order), "{}", by_name.reply);
+    let command = "clients list --search='some app' --order=desc";
+    expect_words(&by_name, 200, command);
+    let listed = world.cli(
+        &[
+            "clients",
+            "list",
+            "--search",
+            &app.id,
+            "--first-party=false",
+            "--json",
+        ],
+        "",
+    );
+    assert_eq!(listed[0]["id"], json!(app.id), "{listed}");
     let none = browser.open(&format!("{PATH}?search=no+such+name")).await;
     expect_words(&none, 200, "No app fits these conditions.");
     let refused = browser

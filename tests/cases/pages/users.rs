@@ -60,6 +60,22 @@ async fn an_administrator_finds_a_user(world: SharedWorld) {
         "{path}: {}",
         found.reply
     );
+    // The command that the page shows lists the same.
+    let email = format!("--email={}", user.email);
+    let command = ["users", "list", &email, "--disabled=false", "--json"];
+    let listed = world.cli(&command, "");
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["id"], json!(user.id));
+    let shown = world.cli(&["users", "show", "--email", &user.email, "--json"], "");
+    assert_eq!(shown, listed[0]);
+    let filtered = browser
+        .open(&format!("{PATH}?role=editor&disabled=true&order=desc"))
+        .await;
+    expect_words(
+        &filtered,
+        200,
+        "users list --role=editor --disabled=true --order=desc",
+    );
     let none = browser
         .open(&format!("{PATH}?email={}&role=admin", user.email))
         .await;
@@ -94,6 +110,7 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         "Two-step sign-in was turned on authn_mfa_enabled ·",
         "This ends 1 session , and the access of 1 connected app and of the apps of this service.",
         "users disable --email",
+        &format!("users show --email '{}'", user.email),
         &format!("-X POST {}{}/disablements", world.base(), path_of(&user)),
         "All events of this user",
         &format!("{}{}", world.base(), path_of(&user)),

@@ -1,10 +1,14 @@
 //! The arguments of the commands for clients.
 
 use super::registration_tokens;
+use crate::cli::parse_order;
 use clap::{ArgGroup, Args, Subcommand};
 use foundation::duration;
+use foundation::ids::TextId;
+use foundation::list_query::{Order, PageRequest};
 use foundation::scope::Scope;
 use identity::clients::ClientType;
+use identity::clients::list::{self, ListQuery};
 use issuer::clients::{MAX_OVERLAP, MAX_RETRY_WINDOW};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,12 +18,8 @@ use std::time::Duration;
 pub enum Command {
     /// Register a client. The secret of a confidential client is printed once and not stored.
     Create(CreateArgs),
-    /// List the clients.
-    List {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    /// List the clients, by id, or by name if a text selects them.
+    List(ListArgs),
     /// Show one client.
     Show(ClientArgs),
     /// Change the registration of a client. An option that is left out changes nothing. If the scope loses a
@@ -42,6 +42,43 @@ pub enum Command {
     /// Create, list and revoke the initial access tokens with which others register clients.
     #[command(subcommand)]
     RegistrationTokens(registration_tokens::Command),
+}
+
+/// The selection of clients.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// Only the client with this id, or else those whose names begin with this text.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = parse_search)]
+    search: Option<String>,
+    /// Only clients of this type.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<ClientType>,
+    /// Only clients of the operator of this issuer (`true`), or only those of third parties (`false`).
+    #[arg(long, value_name = "BOOL")]
+    first_party: Option<bool>,
+    /// Only disabled clients (`true`), or only enabled ones (`false`).
+    #[arg(long, value_name = "BOOL")]
+    disabled: Option<bool>,
+    /// The order: `desc` lists the largest ids or the last names first.
+    #[arg(long, value_parser = parse_order)]
+    order: Option<Order>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+impl ListArgs {
+    /// Returns the query of the page after the cursor.
+    pub(super) fn query(&self, cursor: Option<TextId>) -> ListQuery {
+        ListQuery {
+            search: self.search.clone(),
+            kind: self.kind,
+            first_party: self.first_party,
+            disabled: self.disabled,
+            page: PageRequest::after(cursor, self.order),
+            refused: Vec::new(),
+        }
+    }
 }
 
 /// The registration of a client.
@@ -173,4 +210,8 @@ fn parse_overlap(text: &str) -> Result<Duration, String> {
 
 fn parse_retry_window(text: &str) -> Result<Duration, String> {
     duration::parse_up_to(MAX_RETRY_WINDOW, text)
+}
+
+fn parse_search(text: &str) -> Result<String, &'static str> {
+    list::parse_search(text).ok_or("a search is a text without control characters")
 }

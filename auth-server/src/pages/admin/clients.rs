@@ -1,7 +1,7 @@
 //! The page of all apps, for administrators.
 
 use super::filter::{Condition, Refused};
-use super::{Choice, InTerminal, by_id, by_name, orders, quoted};
+use super::{Choice, InTerminal, by_id, by_name, options, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render_in_tab, text};
 use crate::paths;
@@ -76,6 +76,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
         query.first_party.is_some(),
         query.disabled.is_some(),
     ];
+    let list_command = format!("clients list{}", options(query.page.accepted()));
     let template = ClientsTemplate {
         search: Condition::new(
             "search",
@@ -98,7 +99,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
         links: &page.links,
         has_condition: conditions.contains(&true),
         new_client: paths::ADMIN_NEW_CLIENT,
-        in_terminal: InTerminal::new("clients list", &quoted(page.list_url)),
+        in_terminal: InTerminal::new(&list_command, &quoted(page.list_url)),
     };
     render_in_tab("clients", &text::of("clients").plain(), &template)
 }

@@ -121,7 +121,10 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         events: event_items(events, emails),
         all_events: of_user(paths::ADMIN_EVENTS),
         version: account.user.updated_at.to_string(),
-        in_terminal: InTerminal::new("users list", &quoted(page.url)),
+        in_terminal: InTerminal::new(
+            &format!("users show --email {}", quoted(&account.user.email)),
+            &quoted(page.url),
+        ),
         now: page.now,
     };
     render_in_tab("users", &account.user.email, &template)

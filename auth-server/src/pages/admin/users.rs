@@ -1,7 +1,7 @@
 //! The page of all users, for administrators.
 
 use super::filter::{Condition, Refused};
-use super::{Choice, InTerminal, by_time, orders, program, quoted};
+use super::{Choice, InTerminal, by_time, options, orders, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render_in_tab, text};
 use askama::Template;
@@ -68,6 +68,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
         tags: tags(account),
         created_at: account.user.created_at,
     });
+    let list_command = format!("users list{}", options(query.page.accepted()));
     let template = UsersTemplate {
         email: Condition::new("email", &text::of("user-email"), email, refused),
         roles: Role::ALL.map(role),
@@ -80,7 +81,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
         users: users.collect(),
         links: &page.links,
         create_command: format!("{} users create --help", program()),
-        in_terminal: InTerminal::new("users list", &quoted(page.list_url)),
+        in_terminal: InTerminal::new(&list_command, &quoted(page.list_url)),
         now: page.now,
     };
     render_in_tab("users", &text::of("users").plain(), &template)

@@ -40,11 +40,7 @@ impl ListQuery {
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
-            search: query.first("search", |text| {
-                let text = text.trim();
-                let is_name = !text.is_empty() && !text.contains(char::is_control);
-                is_name.then(|| text.to_owned())
-            }),
+            search: query.first("search", parse_search),
             kind: query.first("type", ClientType::named),
             first_party: query.first("first_party", |text| text.parse().ok()),
             disabled: query.first("disabled", |text| text.parse().ok()),
@@ -57,6 +53,13 @@ impl ListQuery {
     pub fn order(&self) -> Order {
         self.page.order.unwrap_or(Order::Ascending)
     }
+}
+
+/// Parses the text of a search, which has no control characters.
+pub fn parse_search(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_name = !text.is_empty() && !text.contains(char::is_control);
+    is_name.then(|| text.to_owned())
 }
 
 impl HasCursor for Client {

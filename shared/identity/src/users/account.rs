@@ -5,7 +5,7 @@ use foundation::clock::Timestamp;
 use foundation::email::Email;
 use serde::Serialize;
 use storage::db::{Db, Error};
-use storage::{fetch_all, fetch_optional, sql};
+use storage::{fetch_optional, sql};
 use utoipa::ToSchema;
 
 /// The columns of [`Account`]. They read the tables `totp` and `passkeys` too, which other modules own, so
@@ -24,7 +24,6 @@ sql! {
     FIND = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND deleted_at IS NULL");
     FIND_ENABLED = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND disabled_at IS NULL");
     FIND_BY_EMAIL = concat!("SELECT ", columns!(), " FROM users WHERE email_key = $1");
-    LIST = concat!("SELECT ", columns!(), " FROM users WHERE deleted_at IS NULL ORDER BY id");
 }
 
 /// A user with the account's settings.
@@ -58,11 +57,6 @@ pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<Account>, Error> {
 /// Returns the account with this address, including a disabled one.
 pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<Account>, Error> {
     fetch_optional!(db.reader(), Account, FIND_BY_EMAIL, email.key())
-}
-
-/// Returns all accounts, ordered by id.
-pub async fn list(db: &Db) -> Result<Vec<Account>, Error> {
-    fetch_all!(db.reader(), Account, LIST)
 }
 
 impl Account {
