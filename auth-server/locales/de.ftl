@@ -838,7 +838,11 @@ user-state = Status
 user-enabled = aktiviert
 user-disabled = deaktiviert
 user-two-step = Anmeldung in zwei Schritten
-user-passkeys = Passkeys
+user-passkeys = { $n ->
+    [one] { $n } Passkey
+   *[other] { $n } Passkeys
+ }
+user-must-change-password = muss das Passwort ändern
 user-without-password = kein Passwort
 role-user = Benutzer
 role-editor = Redakteur
@@ -902,6 +906,10 @@ initial-password-kept = Zur Seite des Benutzers
 
 sessions = Sitzungen
 sessions-select = Sitzungen anzeigen
+session-ends = endet spätestens in { $time }
+session-by-password = mit Passwort
+session-by-password-and-code = mit Passwort und Code
+session-by-passkey = mit Passkey
 sessions-none = Keine Sitzung erfüllt diese Bedingungen.
 sessions-all = Alle Sitzungen anzeigen
 session-end-effect = { $families ->
@@ -950,6 +958,27 @@ client-service-explanation = Das Programm handelt für sich selbst und nicht fü
 client-users = Benutzer, die dieser App Zugriff gegeben haben: { $users }.
 client-scopes = Zugriff, um den die App bitten darf
 client-redirect-uris = Redirect-URIs
+client-settings = Einstellungen
+client-keys-at = Die App weist sich durch eigene Schlüssel aus, die der Aussteller von { $uri } holt.
+client-keys = { $n ->
+    [one] Die App weist sich durch { $n } eigenen Schlüssel aus.
+   *[other] Die App weist sich durch { $n } eigene Schlüssel aus.
+ }
+client-has-secret = Die App weist sich durch ein Secret aus.
+client-is-public = Die App ist öffentlich: Sie hat weder ein Secret noch Schlüssel.
+client-registered-method = Die App hat das Verfahren { $method } registriert, um sich auszuweisen.
+client-default-scope = Scope einer Anfrage, die keinen nennt: { $scope }
+client-after-logout = Nach einer Abmeldung darf der Browser zurückkehren zu: { $uris }
+client-logout-tokens = Logout-Token werden an { $uri } gesendet.
+client-pushes-requests = Die App muss ihre Autorisierungsanfragen vorab übermitteln (PAR).
+client-binds-tokens = Die App erhält nur Access-Token, die an einen Schlüssel gebunden sind.
+client-connects-devices = Die App darf Geräte durch einen Code verbinden.
+client-refresh-cookie = Ein Cookie, das Skripte nicht lesen können, bewahrt die Refresh-Token der App auf.
+client-retry-window = Ein Refresh-Token kann nach seiner Benutzung noch { $length } lang wieder gesendet werden.
+client-signed-user-info = Die App erhält die Angaben über einen Benutzer als signiertes Token.
+client-changed-itself = Die App hat vor { $time } ihren Namen, ihre Redirect-URIs oder ihre Schlüssel geändert. Benutzer, die vorher zugestimmt haben, werden noch einmal gefragt.
+client-unused-until = Die App wurde noch nie benutzt. Sie wird in { $time } gelöscht, wenn sie bis dahin weder einen Code noch ein Token erhält.
+disabled-since = Vor { $time } deaktiviert
 client-secrets = Secrets
 client-secret-unused = noch nicht benutzt
 client-secret-ends = läuft in { $time } ab

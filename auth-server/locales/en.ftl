@@ -826,7 +826,11 @@ user-state = State
 user-enabled = enabled
 user-disabled = disabled
 user-two-step = two-step sign‑in
-user-passkeys = passkeys
+user-passkeys = { $n ->
+    [one] { $n } passkey
+   *[other] { $n } passkeys
+ }
+user-must-change-password = must change the password
 user-without-password = no password
 role-user = User
 role-editor = Editor
@@ -890,6 +894,10 @@ initial-password-kept = Go to the page of the user
 
 sessions = Sessions
 sessions-select = Show these sessions
+session-ends = ends in { $time } at the latest
+session-by-password = by password
+session-by-password-and-code = by password and code
+session-by-passkey = by passkey
 sessions-none = No session fits these conditions.
 sessions-all = Show all sessions
 session-end-effect = { $families ->
@@ -938,6 +946,27 @@ client-service-explanation = The program acts for itself and not for a user. It 
 client-users = Users who gave this app access: { $users }.
 client-scopes = Access that the app may ask for
 client-redirect-uris = Redirect URIs
+client-settings = Settings
+client-keys-at = The app authenticates by its own keys, which the issuer gets from { $uri }.
+client-keys = { $n ->
+    [one] The app authenticates by { $n } key of its own.
+   *[other] The app authenticates by { $n } keys of its own.
+ }
+client-has-secret = The app authenticates by a secret.
+client-is-public = The app is public: it has neither a secret nor keys.
+client-registered-method = The app registered the authentication method { $method }.
+client-default-scope = Scope of a request that names none: { $scope }
+client-after-logout = After a sign‑out the browser may return to: { $uris }
+client-logout-tokens = Logout tokens are sent to { $uri }.
+client-pushes-requests = The app must push its authorization requests.
+client-binds-tokens = The app gets only access tokens that are bound to a key.
+client-connects-devices = The app may connect devices by a code.
+client-refresh-cookie = A cookie that scripts cannot read keeps the refresh tokens of the app.
+client-retry-window = A refresh token can be sent again for { $length } after its use.
+client-signed-user-info = The app gets the claims about a user as a signed token.
+client-changed-itself = The app changed its name, redirect URIs or keys { $time } ago. Users who consented before are asked again.
+client-unused-until = The app was never used. It is deleted in { $time } unless it gets a code or a token before.
+disabled-since = Disabled { $time } ago
 client-secrets = Secrets
 client-secret-unused = not used yet
 client-secret-ends = expires in { $time }

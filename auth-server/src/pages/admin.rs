@@ -1,6 +1,7 @@
 //! The pages for administrators.
 
 mod client;
+mod client_settings;
 mod clients;
 mod consents;
 mod dashboard;

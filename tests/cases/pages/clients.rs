@@ -173,6 +173,7 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let action = format!("{}/changes", path_of(&app));
     let page = browser.open(&path_of(&app)).await;
     expect_words(&page, 200, "the former secret is valid for 24 hours");
+    expect_words(&page, 200, "The app authenticates by a secret.");
     let repeated = [("change", "rotate-secret"), ("version", "")];
     let again = post(&mut browser, &page, &action, &repeated).await;
     assert_eq!(again.reply.status, 409, "{}", again.reply);
@@ -219,7 +220,15 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     own.tokens(&user, "posts:read").await;
     let page = browser.open(&path_of(&own)).await;
     expect_words(&page, 200, "Refresh tokens that end: 2 .");
-    let public = world.app().kind("spa").register();
+    let public = world.app().kind("spa").option(&["--dpop-bound"]).register();
+    let page = browser.open(&path_of(&public)).await;
+    for setting in [
+        "The app is public: it has neither a secret nor keys.",
+        "Scope of a request that names none:",
+        "The app gets only access tokens that are bound to a key.",
+    ] {
+        expect_words(&page, 200, setting);
+    }
     let refused = change(&mut browser, &public, "rotate-secret").await;
     assert_eq!(refused.reply.status, 422, "{}", refused.reply);
     let unknown = change(&mut browser, &public, "delete").await;

@@ -35,6 +35,8 @@ async fn an_administrator_finds_sessions(world: SharedWorld) {
         user.email.as_str(),
         "Signed in",
         "last used",
+        "by password",
+        "at the latest",
         &format!("{}{}", world.base(), path_of(&user)),
         &format!("sessions list --user={}", user.id),
         &format!("-X DELETE {}{PATH}/{session}", world.base()),

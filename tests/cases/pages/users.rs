@@ -158,6 +158,7 @@ async fn an_administrator_disables_and_enables_a_user(world: SharedWorld) {
     let mut browser = admin.browser();
     let page = expect_changed(&mut browser, &user, "disable", &[]).await;
     expect_words(&page, 200, "disabled");
+    expect_words(&page, 200, "Disabled");
     expect_words(&page, 200, "The user is not signed in anywhere.");
     // There is nothing to end, and nobody can sign in before the account is enabled.
     for words in [
@@ -245,6 +246,8 @@ async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
     let (password, _) = rest.split_once('<').unwrap();
     world.anyone().login(&user.email, PASSWORD).await.expect(401);
     let restricted = world.log_in(&user.email, password).await;
+    let page = browser.open(&path_of(&user)).await;
+    expect_words(&page, 200, "must change the password");
     let page = restricted.browser().open("/account").await;
     assert_eq!(page.location().unwrap().path(), "/password", "{}", page.reply);
 }

@@ -1,5 +1,6 @@
 //! The page of one app, for administrators.
 
+use super::client_settings::settings;
 use super::clients::{kind_in_words, tags};
 use super::{ChangeItem, EventItem, InTerminal, counted, event_items, program, quoted};
 use crate::pages::text::Text;
@@ -78,6 +79,7 @@ struct ClientTemplate<'a> {
     kind: String,
     tags: Vec<String>,
     scopes: Vec<(&'static str, String)>,
+    settings: Vec<Text<'static>>,
     secrets: Vec<SecretItem>,
     changes: Vec<ChangeItem>,
     /// The number of users who gave the app access, if it asks for that.
@@ -125,6 +127,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         kind: kind_in_words(client.kind),
         tags: tags(client),
         scopes: crate::pages::in_words(client.scope),
+        settings: settings(client, page.now),
         secrets: secrets.collect(),
         changes: possible_changes(
             client,

@@ -9,6 +9,7 @@ use crate::paths;
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
+use identity::authentication_methods::AuthenticationMethods;
 use identity::sessions::{ListQuery, Session, SessionDetails, UserSession};
 use web::Links;
 
@@ -52,6 +53,9 @@ struct SessionsTemplate<'a> {
 
 struct ListedSession<'a> {
     session: SessionItem,
+    /// The methods by which the user signed in, in words.
+    methods: Text<'static>,
+    expires: Timestamp,
     email: &'a str,
     /// The path of the page of the user.
     user: String,
@@ -77,6 +81,12 @@ pub(crate) fn sessions(page: &SessionsPage<'_>) -> Response {
         let effect = text::of("session-end-effect").with("email", &details.email);
         Some(ListedSession {
             session: SessionItem::new(&listed.session, id == administrator.id),
+            methods: match details.methods {
+                AuthenticationMethods::Password => text::of("session-by-password"),
+                AuthenticationMethods::PasswordAndCode => text::of("session-by-password-and-code"),
+                AuthenticationMethods::Passkey => text::of("session-by-passkey"),
+            },
+            expires: listed.session.expires_at,
             email: &details.email,
             user: paths::of_user(listed.user_id),
             is_own: listed.user_id == administrator.user.id,

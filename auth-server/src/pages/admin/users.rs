@@ -106,8 +106,15 @@ pub(super) fn tags(account: &Account) -> Vec<String> {
             text::of("account-email-not-confirmed"),
         ),
         (account.mfa_enabled, text::of("user-two-step")),
-        (account.passkeys > 0, text::of("user-passkeys")),
+        (
+            account.passkeys > 0,
+            text::of("user-passkeys").count("n", account.passkeys.unsigned_abs()),
+        ),
         (!account.has_password, text::of("user-without-password")),
+        (
+            account.password_change_required,
+            text::of("user-must-change-password"),
+        ),
     ];
     let tags = tags.into_iter().filter(|(holds, _)| *holds);
     tags.map(|(_, text)| text.plain()).collect()

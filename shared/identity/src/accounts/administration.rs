@@ -62,7 +62,7 @@ pub async fn create(db: &Db, new: &NewUser, context: &RequestContext) -> Result<
     let mut tx = begin(db, context).await?;
     let user = super::create(&mut tx, new, context).await?;
     tx.commit().await?;
-    Ok(Account::of_new_user(user))
+    Ok(Account::of_new_user(user, new.password.change_required))
 }
 
 /// Disables an account, so that its user can no longer sign in, and ends the user's sessions, refresh tokens

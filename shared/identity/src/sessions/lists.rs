@@ -1,6 +1,7 @@
 //! Lists of sessions, for their user and for administrators.
 
 use super::Session;
+use crate::authentication_methods::AuthenticationMethods;
 use crate::refresh_families::is_unrevoked;
 use crate::refresh_families::revocation::ends_with_session;
 use crate::services::{Identity, SessionLifetimes};
@@ -29,7 +30,7 @@ macro_rules! columns {
 macro_rules! details {
     ($condition:literal) => {
         concat!(
-            "SELECT sessions.id, users.email,
+            "SELECT sessions.id, users.email, sessions.amr,
                     (SELECT COUNT(*) FROM refresh_families WHERE ",
             ends_with_session!("sessions.id"),
             " AND refresh_families.idle_expires_at > $2 AND refresh_families.expires_at > $2 AND ",
@@ -99,6 +100,9 @@ pub struct SessionDetails {
     pub id: i64,
     /// The address of the user.
     pub email: String,
+    /// The methods by which the user signed in.
+    #[sqlx(rename = "amr", try_from = "String")]
+    pub methods: AuthenticationMethods,
     /// The number of refresh families of first-party clients that end with the session.
     pub families: i64,
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 /// that `GET /me` takes one round trip.
 macro_rules! columns {
     () => {
-        "id, email, email_verified, role, created_at, updated_at, disabled_at,
+        "id, email, email_verified, role, created_at, updated_at, disabled_at, password_change_required,
          password_hash IS NOT NULL AS has_password,
          EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa_enabled,
          (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys"
@@ -39,6 +39,9 @@ pub struct Account {
     pub mfa_enabled: bool,
     /// The number of passkeys.
     pub passkeys: i64,
+    /// Whether the user must choose another password before doing anything else.
+    #[serde(skip)]
+    pub password_change_required: bool,
     /// The time at which the account was disabled; null while it is enabled.
     #[schema(required)]
     pub disabled_at: Option<Timestamp>,
@@ -61,12 +64,13 @@ pub async fn find_by_email(db: &Db, email: &Email) -> Result<Option<Account>, Er
 
 impl Account {
     /// Returns the account of a user who was created just now.
-    pub(crate) const fn of_new_user(user: User) -> Self {
+    pub(crate) const fn of_new_user(user: User, password_change_required: bool) -> Self {
         Self {
             user,
             has_password: true,
             mfa_enabled: false,
             passkeys: 0,
+            password_change_required,
             disabled_at: None,
         }
     }
