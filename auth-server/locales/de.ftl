@@ -338,7 +338,7 @@ event-detail-comment-author = Nur der Autor des Kommentars, ein Redakteur oder e
 event-detail-idempotency-key = Dieser Idempotenzschlüssel wurde mit einem anderen Body benutzt. Ein Aufruf mit einem neuen Body braucht einen neuen Schlüssel.
 event-detail-sign-up-off = Kein Konto wurde angelegt: Die Registrierung ist ausgeschaltet. Administratoren legen Konten an.
 event-detail-client-disabled = Ein Administrator hat diese App deaktiviert. Ihre Registrierung kann weder gelesen noch geändert werden.
-event-detail-role = { $former } → { $present }
+event-detail-change = { $former } → { $present }
 
 ## E-mail address and two-step sign-in of the account
 
@@ -856,6 +856,7 @@ user-disconnect-apps = Eine dieser Apps trennen
 user-no-apps = Keine App hat Zugriff auf dieses Konto.
 user-apps-at-most = Hier werden höchstens { $n } Apps angezeigt.
 user-all-apps = Alle verbundenen Apps dieses Benutzers
+changes-so-far = Bisherige Änderungen
 user-history = Neueste Ereignisse
 user-all-events = Alle Ereignisse dieses Benutzers
 user-own-account = Dies ist Ihr eigenes Konto. Sie können es nur auf der Seite Ihres Kontos ändern.

@@ -339,7 +339,7 @@ event-detail-comment-author = Only the author of the comment, an editor or an ad
 event-detail-idempotency-key = This idempotency key was used with another body. Send a call with a new body under a new key.
 event-detail-sign-up-off = No account was created: sign-up is turned off; ask an administrator for an account.
 event-detail-client-disabled = An administrator has disabled this client. Its registration cannot be read or changed.
-event-detail-role = { $former } → { $present }
+event-detail-change = { $former } → { $present }
 
 ## E-mail address and two-step sign-in of the account
 
@@ -844,6 +844,7 @@ user-disconnect-apps = Disconnect one of these apps
 user-no-apps = No app has access to this account.
 user-apps-at-most = At most { $n } apps are shown here.
 user-all-apps = All connected apps of this user
+changes-so-far = Changes so far
 user-history = Newest events
 user-all-events = All events of this user
 user-own-account = This is your own account. You can change it only on the page of your account.

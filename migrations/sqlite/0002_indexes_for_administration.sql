@@ -12,3 +12,21 @@ CREATE INDEX clients_disabled_type ON clients (type, id) WHERE disabled_at IS NO
 
 -- The search for apps by the beginning of their names, in any case of the letters A to Z.
 CREATE INDEX clients_name ON clients (lower(name), id);
+
+-- The histories of accounts and apps: the events that are changes of them. The condition is that of the statements.
+CREATE INDEX security_events_user_changes ON security_events (user_id, at, id)
+    WHERE name = 'user_created' OR name = 'user_disabled' OR name = 'user_enabled'
+       OR name = 'privilege_permissions_changed' OR name = 'authn_password_change' OR name = 'authn_password_reset'
+       OR name = 'authn_password_removed' OR name = 'authn_mfa_enabled' OR name = 'authn_mfa_disabled'
+       OR name = 'authn_passkey_added' OR name = 'authn_passkey_removed' OR name = 'authn_email_verified'
+       OR name = 'authn_email_change' OR name = 'authn_login_unlock' OR name = 'client_created'
+       OR name = 'client_updated' OR name = 'client_secret_rotated' OR name = 'client_disabled'
+       OR name = 'client_enabled';
+CREATE INDEX security_events_client_changes ON security_events (client_id, at, id)
+    WHERE name = 'user_created' OR name = 'user_disabled' OR name = 'user_enabled'
+       OR name = 'privilege_permissions_changed' OR name = 'authn_password_change' OR name = 'authn_password_reset'
+       OR name = 'authn_password_removed' OR name = 'authn_mfa_enabled' OR name = 'authn_mfa_disabled'
+       OR name = 'authn_passkey_added' OR name = 'authn_passkey_removed' OR name = 'authn_email_verified'
+       OR name = 'authn_email_change' OR name = 'authn_login_unlock' OR name = 'client_created'
+       OR name = 'client_updated' OR name = 'client_secret_rotated' OR name = 'client_disabled'
+       OR name = 'client_enabled';

@@ -29,6 +29,7 @@ pub(super) async fn read_overview(
         apps: consents::list(db, id).await?,
         events: newest(db, &of_user, None, events).await?,
         names: HashMap::new(),
+        changes: Vec::new(),
         emails: HashMap::new(),
     })
 }

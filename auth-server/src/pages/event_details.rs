@@ -151,6 +151,7 @@ pub(super) fn in_words(event: &SecurityEvent) -> Option<Detail> {
     let words = match EventName::named(&event.name) {
         Some(EventName::UserCreated) => role(detail),
         Some(EventName::RoleChange) => change_of_role(detail),
+        Some(EventName::EmailChange) => change_of_address(detail),
         Some(EventName::Consent) => None,
         _ => of_pattern(detail),
     };
@@ -170,8 +171,14 @@ fn role(name: &str) -> Option<Text<'static>> {
 
 fn change_of_role(detail: &str) -> Option<Text<'static>> {
     let (former, present) = detail.split_once(" to ")?;
-    let text = text::of("event-detail-role").with("former", role(former)?.plain());
+    let text = text::of("event-detail-change").with("former", role(former)?.plain());
     Some(text.with("present", role(present)?.plain()))
+}
+
+fn change_of_address(detail: &str) -> Option<Text<'static>> {
+    let (former, present) = detail.split_once(" to ")?;
+    let text = text::of("event-detail-change").with("former", former);
+    Some(text.with("present", present))
 }
 
 /// Returns the words of a detail that fits one of [`WORDS`].

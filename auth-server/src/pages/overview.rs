@@ -16,6 +16,8 @@ pub(crate) struct Overview {
     pub(crate) events: Vec<SecurityEvent>,
     /// The names of the apps in the events by their ids, for the user.
     pub(crate) names: HashMap<String, String>,
+    /// The newest changes of the account, for an administrator.
+    pub(crate) changes: Vec<SecurityEvent>,
     /// The addresses of the users in the events by their ids, for an administrator.
     pub(crate) emails: HashMap<i64, String>,
 }

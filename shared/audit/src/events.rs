@@ -152,7 +152,7 @@ impl Event {
             administrator_id = named.administrator_id,
             address = named.address,
             traceId = trace_id,
-            detail = self.detail,
+            detail = self.detail.as_deref().filter(|_| !self.name.has_personal_detail()),
             count = (self.count > 1).then_some(self.count),
         );
         let figure = match (self.name, self.name.alert()) {

@@ -223,8 +223,9 @@ async fn finish_change(
 ) -> Result<(), db::Error> {
     let user = &mailed.user;
     sign_out_everywhere(tx, user.id, EndReason::EmailChanged, context).await?;
+    let change = format!("{} to {}", user.email, mailed.mailed_to);
     let event = Event::success(EventName::EmailChange).user(user.id);
-    event.record(tx, context).await?;
+    event.detail(change).record(tx, context).await?;
     let notice = Notice::EmailChanged {
         to: &mailed.mailed_to,
     };

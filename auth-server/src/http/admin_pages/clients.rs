@@ -11,7 +11,7 @@ use crate::http::forms::{AccountQuery, ClientChangeForm};
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, ClientChange, ClientPage, ClientsPage, Done, FormState};
 use crate::paths;
-use audit::events::list::{Filter, SecurityEvent, newest};
+use audit::events::list::{Filter, SecurityEvent, changes, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -59,6 +59,7 @@ struct Overview {
     client: Client,
     consents: Page<Consent>,
     families: FamilyCount,
+    changes: Vec<SecurityEvent>,
     events: Vec<SecurityEvent>,
     emails: HashMap<i64, String>,
 }
@@ -75,11 +76,14 @@ impl Overview {
             ..Filter::default()
         };
         let events = newest(db, &events, None, EVENTS).await?;
+        let changes = changes::of_client(db, id).await?;
+        let persons = SecurityEvent::persons(&[&events[..], &changes].concat());
         Ok(Self {
             families: count_of_client(db, id, client.epoch, now).await?,
             client,
             consents: consents::page(db, &of_client).await?,
-            emails: users::emails(db, &SecurityEvent::persons(&events)).await?,
+            emails: users::emails(db, &persons).await?,
+            changes,
             events,
         })
     }
@@ -91,6 +95,7 @@ impl Overview {
             client: &self.client,
             consents: &self.consents,
             families: self.families,
+            changes: &self.changes,
             events: &self.events,
             emails: &self.emails,
             sign_in: sign_in_before_change(session, paths::page_after_sign_in_or_list(&path), context.now),

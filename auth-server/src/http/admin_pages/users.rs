@@ -12,7 +12,7 @@ use crate::http::overview::read_overview;
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, Done, FormState, Overview, Parts, UserChange, UserPage, UsersPage};
 use crate::paths;
-use audit::events::list::SecurityEvent;
+use audit::events::list::{SecurityEvent, changes};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::context::RequestContext;
@@ -64,7 +64,8 @@ async fn read(
         .await?
         .ok_or_else(web::Error::not_found)?;
     let mut overview = read_overview(account, EVENTS, identity, session, context.now).await?;
-    let persons = SecurityEvent::persons(&overview.events);
+    overview.changes = changes::of_user(&identity.db, id).await?;
+    let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes].concat());
     overview.emails = users::emails(&identity.db, &persons).await?;
     Ok(overview)
 }

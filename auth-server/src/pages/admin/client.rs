@@ -56,6 +56,8 @@ pub(crate) struct ClientPage<'a> {
     /// The first consents of users.
     pub(crate) consents: &'a Page<Consent>,
     pub(crate) families: FamilyCount,
+    /// The newest changes.
+    pub(crate) changes: &'a [SecurityEvent],
     /// The newest events.
     pub(crate) events: &'a [SecurityEvent],
     /// The addresses of their users by the ids of these.
@@ -92,6 +94,7 @@ struct ClientTemplate<'a> {
     clock_differs: bool,
     /// The path to which the forms are sent.
     changes_path: String,
+    history: Vec<EventItem<'a>>,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The path of the page that shows the claims of the app's tokens.
@@ -141,6 +144,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         sign_in: page.sign_in.as_deref(),
         clock_differs: page.clock_differs,
         changes_path: format!("{}/changes", page.path),
+        history: event_items(page.changes, page.emails),
         events: event_items(page.events, page.emails),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
         preview: paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &[("client_id", &client.id)]),

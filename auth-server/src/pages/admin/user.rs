@@ -59,6 +59,7 @@ struct UserTemplate<'a> {
     may_lack_apps: bool,
     /// The path of the list of the user's connected apps, which disconnects them likewise.
     all_apps: String,
+    history: Vec<EventItem<'a>>,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The time of the last change, which tells whether a form is sent again.
@@ -80,6 +81,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         sessions,
         apps,
         events,
+        changes,
         emails,
         ..
     } = page.overview;
@@ -120,6 +122,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
         may_lack_apps: page.overview.may_lack_apps(),
         all_apps: of_user(paths::ADMIN_CONSENTS),
+        history: event_items(changes, emails),
         events: event_items(events, emails),
         all_events: of_user(paths::ADMIN_EVENTS),
         version: account.user.updated_at.to_string(),

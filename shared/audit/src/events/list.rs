@@ -1,5 +1,6 @@
 //! Queries for the recorded security events.
 
+pub mod changes;
 mod filter;
 mod part;
 pub(crate) mod tail;

@@ -123,6 +123,11 @@ impl EventName {
         )
     }
 
+    /// Returns whether the detail has addresses of the user, which no line of the log may have.
+    pub(super) const fn has_personal_detail(self) -> bool {
+        matches!(self, Self::EmailChange)
+    }
+
     /// Returns the alert that a single event of this name raises, if any.
     pub(super) const fn alert(self) -> Option<AlertKind> {
         match self {

@@ -12,15 +12,15 @@ sql! {
     // Changes at most $3 events of the user and $3 events of the administrator. The label of a network is the
     // id of the first of them from it. The networks of an account therefore stay distinct, because alerts
     // count them, and no label leads back to an address. The address of an event that an administrator caused
-    // is that of the administrator and stays, so such an event gives no label. The details of two kinds of
-    // events are removed, because they are ids of sessions and families, whose rows name the user.
+    // is that of the administrator and stays, so such an event gives no label. The details of three kinds of
+    // events are removed: e-mail addresses, and ids of sessions and families, whose rows name the user.
     REPLACE = "
         UPDATE security_events
         SET user_id = CASE WHEN user_id = $1 THEN $2 ELSE user_id END,
             administrator_id = CASE WHEN administrator_id = $1 THEN $2 ELSE administrator_id END,
             address = CASE WHEN event.is_caller THEN event.label ELSE address END,
             network = CASE WHEN event.is_caller THEN event.label ELSE network END,
-            detail = CASE WHEN name IN ('authn_session_revoked', 'authn_token_revoked') THEN NULL ELSE detail END
+            detail = CASE WHEN name IN ('authn_session_revoked', 'authn_token_revoked', 'authn_email_change') THEN NULL ELSE detail END
         FROM (SELECT event_id, is_caller,
                      CASE WHEN network_of_event IS NOT NULL THEN
                           'network ' || MIN(event_id) OVER (PARTITION BY network_of_event, is_caller) END AS label

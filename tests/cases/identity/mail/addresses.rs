@@ -88,6 +88,19 @@ async fn a_change_is_confirmed_from_the_new_address_and_announced_to_the_old(wor
         names,
         [of_ann("authn_token_revoked"), of_ann("authn_email_change")]
     );
+    let id = again.id.to_string();
+    let listed = world.cli(
+        &[
+            "events",
+            "list",
+            "--name=authn_email_change",
+            "--user",
+            &id,
+            "--json",
+        ],
+        "",
+    );
+    assert_eq!(listed[0]["detail"], format!("{old} to {new}"), "{listed}");
     // The old address is available again.
     let body = json!({ "email": old, "password": PASSWORD });
     world.anyone().post("/users").json(&body).await.expect(201);

@@ -89,7 +89,8 @@ fn lists(other_engine: &str) -> Vec<List> {
     let lists = statements.into_iter().filter(|(name, text)| {
         // A search reads more rows than a page, and ends after a number of them.
         let is_search = name.contains("::search ");
-        let is_list = name.contains("::list") && text.contains(" LIMIT 21") && !is_search;
+        let is_page = name.contains("::list") && text.contains(" LIMIT 21") && !is_search;
+        let is_list = is_page || name.contains("::changes::");
         is_list && !name.ends_with(other_engine)
     });
     let with_pages = lists.map(|(name, text)| {
@@ -163,7 +164,7 @@ async fn lists_of_the_administration_read_one_page(world: World) {
         (
             "security_events (at, name, outcome, user_id, administrator_id, client_id, address, detail,
                               trace_id)",
-            "n, CASE WHEN n % 20000 = 0 THEN 'rare' ELSE 'common' END,
+            "n, CASE WHEN n % 20000 = 0 THEN 'rare' WHEN n % 1000 = 1 THEN 'user_disabled' ELSE 'common' END,
              CASE WHEN n % 20000 = 0 THEN 'failure' ELSE 'success' END, CASE WHEN n % 2 = 0 THEN 1 ELSE n END,
              CASE WHEN n % 1000 = 0 THEN 1 END, CASE WHEN n % 20000 = 0 THEN 'b' ELSE 'a' END,
              CASE WHEN n % 20000 = 0 THEN 'address of rare' ELSE 'address of common' END,

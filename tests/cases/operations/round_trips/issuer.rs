@@ -126,7 +126,7 @@ routes! {
         let app = app.map(|(name, value)| (name.to_owned(), value.to_owned()));
         browser.post_call(&page.url, &[&fields[..], &app].concat())
     };
-    changeClientByForm "unknown change" [5 5] |f| {
+    changeClientByForm "unknown change" [6 6] |f| {
         let mut browser = f.admin.browser();
         let path = format!("/admin/clients/{}", f.app.id);
         let page = browser.open(&path).await;
@@ -178,7 +178,7 @@ routes! {
         f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
-    readAccount "page" [6 6] |f| f.admin.browser().open_call(&user_path(f, "").await);
+    readAccount "page" [7 7] |f| f.admin.browser().open_call(&user_path(f, "").await);
     updateAccount "session" [14 14] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
     setAccountPassword "session" [15 15] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))
