@@ -617,8 +617,8 @@ order-oldest-first = älteste zuerst
 order-newest-first = neueste zuerst
 order-by-id = nach ID, aufsteigend
 order-by-id-descending = nach ID, absteigend
-order-by-name = nach Name, A bis Z
-order-by-name-descending = nach Name, Z bis A
+order-by-name = A bis Z
+order-by-name-descending = Z bis A
 
 ## The page of all components
 
@@ -827,7 +827,8 @@ keys-unready = Einem Prüfer fehlt der vorbereitete Schlüssel, so dass das Form
 
 users = Benutzer
 users-select = Benutzer anzeigen
-users-none = Kein Benutzer erfüllt diese Bedingungen. Eine Adresse muss vollständig sein.
+users-search = Anfang der E‑Mail‑Adresse
+users-none = Kein Benutzer erfüllt diese Bedingungen.
 users-all = Alle Benutzer anzeigen
 history-none = Kein Ereignis ist aufgezeichnet.
 user-email = E‑Mail‑Adresse

@@ -605,8 +605,8 @@ order-oldest-first = oldest first
 order-newest-first = newest first
 order-by-id = by id, ascending
 order-by-id-descending = by id, descending
-order-by-name = by name, A to Z
-order-by-name-descending = by name, Z to A
+order-by-name = A to Z
+order-by-name-descending = Z to A
 
 ## The page of all components
 
@@ -815,7 +815,8 @@ keys-unready = A verifier lacks the staged key, so that the form had no effect. 
 
 users = Users
 users-select = Show these users
-users-none = No user fits these conditions. An address must be complete.
+users-search = Beginning of the e‑mail address
+users-none = No user fits these conditions.
 users-all = Show all users
 history-none = No event is recorded.
 user-email = E‑mail address

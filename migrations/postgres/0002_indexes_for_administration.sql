@@ -10,8 +10,10 @@ CREATE INDEX clients_first_party_type ON clients (type, id) WHERE first_party;
 CREATE INDEX clients_disabled ON clients (id) WHERE disabled_at IS NOT NULL;
 CREATE INDEX clients_disabled_type ON clients (type, id) WHERE disabled_at IS NOT NULL;
 
--- The search for apps by the beginning of their names, in any case of the letters A to Z.
+-- The search for apps by the beginning of their names, in any case of the letters A to Z, and for users by that of their
+-- addresses.
 ALTER TABLE clients ALTER COLUMN name TYPE TEXT COLLATE "C";
+ALTER TABLE users ALTER COLUMN email_key TYPE TEXT COLLATE "C";
 CREATE INDEX clients_name ON clients (lower(name), id);
 
 -- The histories of accounts and apps: the events that are changes of them. The condition is that of the statements.

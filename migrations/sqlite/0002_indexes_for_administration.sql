@@ -10,7 +10,8 @@ CREATE INDEX clients_first_party_type ON clients (type, id) WHERE first_party;
 CREATE INDEX clients_disabled ON clients (id) WHERE disabled_at IS NOT NULL;
 CREATE INDEX clients_disabled_type ON clients (type, id) WHERE disabled_at IS NOT NULL;
 
--- The search for apps by the beginning of their names, in any case of the letters A to Z.
+-- The search for apps by the beginning of their names, in any case of the letters A to Z. That for users by the beginning of
+-- their addresses has an index.
 CREATE INDEX clients_name ON clients (lower(name), id);
 
 -- The histories of accounts and apps: the events that are changes of them. The condition is that of the statements.

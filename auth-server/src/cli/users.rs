@@ -50,6 +50,9 @@ pub enum Command {
         /// Only the user with this address.
         #[arg(long, value_parser = parse_email)]
         email: Option<Email>,
+        /// Only users whose addresses begin with this text.
+        #[arg(long, value_name = "TEXT", value_parser = parse_search)]
+        search: Option<String>,
         /// Only users with this role.
         #[arg(long)]
         role: Option<Role>,
@@ -131,6 +134,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         }
         Command::List {
             email,
+            search,
             role,
             disabled,
             order,
@@ -138,6 +142,7 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
         } => {
             let query = |cursor| ListQuery {
                 email: email.clone(),
+                search: search.clone(),
                 role,
                 disabled,
                 page: PageRequest::after(cursor, order),
@@ -273,4 +278,8 @@ fn row(Account { user, .. }: &Account, state: Option<&str>) -> [Cell; 4] {
 
 fn parse_email(text: &str) -> Result<Email, String> {
     Email::parse(text).map_err(|flaw| format!("the address {flaw}"))
+}
+
+fn parse_search(text: &str) -> Result<String, &'static str> {
+    list::parse_search(text).ok_or("a search is a text without control characters")
 }

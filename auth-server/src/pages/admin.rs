@@ -96,7 +96,7 @@ fn by_id(order: Order) -> Text<'static> {
     }
 }
 
-/// Returns the order of a list by name in words.
+/// Returns the order of a list by name or address in words.
 fn by_name(order: Order) -> Text<'static> {
     match order {
         Order::Ascending => text::of("order-by-name"),

@@ -66,6 +66,7 @@ pub fn statements() -> Vec<(String, String)> {
         sessions::lists::STATEMENTS,
         totp::STATEMENTS,
         users::credentials::STATEMENTS,
+        users::list::STATEMENTS,
         users::STATEMENTS,
         users::account::STATEMENTS,
         users::changes::STATEMENTS,

@@ -129,7 +129,7 @@ impl Visitor<'_> {
         self.open(&format!("/admin/clients/{}", app.id)).await;
         let link = "a[href^='/admin/token-preview']";
         self.submit(&[], link, "id=\"scope\"").await;
-        let email = [("#email", user.email.as_str())];
+        let email = [("#search", user.email.as_str())];
         self.submit(&email, SUBMIT, "client_epoch").await;
     }
 
@@ -241,7 +241,7 @@ impl Visitor<'_> {
     async fn disable(&self, user: &User) {
         self.open("/admin/users").await;
         let found = format!("value=\"{}\"", user.email);
-        let email = [("#email", user.email.as_str())];
+        let email = [("#search", user.email.as_str())];
         self.submit(&email, SUBMIT, &found).await;
         let link = format!("a[href='/admin/users/{}']", user.id);
         self.submit(&[], &link, "dialog-disable").await;

@@ -255,7 +255,7 @@ async fn apps_are_selected(world: SharedWorld) {
     );
     let by_name = browser.open(&format!("{PATH}?search=some+app&order=desc")).await;
     expect_words(&by_name, 200, "Some App");
-    let order = "<option value=\"desc\" selected>by name, Z to A</option>";
+    let order = "<option value=\"desc\" selected>Z to A</option>";
     assert!(by_name.reply.text().contains(order), "{}", by_name.reply);
     let command = "clients list --search='some app' --order=desc";
     expect_words(&by_name, 200, command);

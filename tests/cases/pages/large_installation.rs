@@ -124,6 +124,7 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
         "/admin/users".to_owned(),
         "/admin/users?order=desc".to_owned(),
         "/admin/users?role=admin".to_owned(),
+        "/admin/users?search=large99".to_owned(),
         "/admin/users?role=editor&disabled=true".to_owned(),
         format!("/admin/users?email={}", user.email),
         format!("/admin/users/{}", user.id),

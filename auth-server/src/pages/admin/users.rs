@@ -1,7 +1,7 @@
 //! The page of all users, for administrators.
 
 use super::filter::{Condition, Refused};
-use super::{Choice, InTerminal, by_time, options, orders, program, quoted};
+use super::{Choice, InTerminal, by_name, by_time, options, orders, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render_in_tab, text};
 use askama::Template;
@@ -26,7 +26,7 @@ pub(crate) struct UsersPage<'a> {
 #[derive(Template)]
 #[template(path = "users.html")]
 struct UsersTemplate<'a> {
-    email: Condition,
+    search: Condition,
     roles: [Choice; 3],
     states: [Choice; 2],
     orders: [Choice; 2],
@@ -51,6 +51,11 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
     let query = page.query;
     let refused = Refused(&query.refused);
     let email = query.email.as_ref().map(|email| email.as_str().to_owned());
+    let search = query.search.clone().or(email);
+    let in_words = match query.search {
+        Some(_) => by_name,
+        None => by_time,
+    };
     let role = |role: Role| Choice {
         value: role.as_str(),
         label: role_in_words(role),
@@ -70,13 +75,13 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
     });
     let list_command = format!("users list{}", options(query.page.accepted()));
     let template = UsersTemplate {
-        email: Condition::new("email", &text::of("user-email"), email, refused),
+        search: Condition::new("search", &text::of("users-search"), search, refused),
         roles: Role::ALL.map(role),
         states: [
             state("false", false, text::of("user-enabled")),
             state("true", true, text::of("user-disabled")),
         ],
-        orders: orders(query.order(), by_time),
+        orders: orders(query.order(), in_words),
         refused,
         users: users.collect(),
         links: &page.links,

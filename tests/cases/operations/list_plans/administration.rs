@@ -95,9 +95,11 @@ fn lists(other_engine: &str) -> Vec<List> {
     });
     let with_pages = lists.map(|(name, text)| {
         let is_of_clients = name.contains("clients::list");
+        let is_prefix = name.contains("Prefix");
         let pages = SELECTED.iter().map(|selected| {
             arguments(&text, |column| match column {
                 "id" if is_of_clients => format!("'client {}'", ROWS / 2),
+                "email_key" if is_prefix => "'key5000'".to_owned(),
                 "name" if is_of_clients => format!("'{}'", selected.client_name),
                 // That of the anchor, beside its id.
                 "name)" => format!("'app {}'", ROWS / 2),

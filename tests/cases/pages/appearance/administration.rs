@@ -84,7 +84,7 @@ async fn users(walk: &Walk<'_>, admin: &User) {
     walk.sign_in(admin).await;
     let user = walk.world.user().await;
     walk.visit("users", "/admin/users").await;
-    walk.visit("users-none", "/admin/users?email=nobody%40example.org")
+    walk.visit("users-none", "/admin/users?search=nobody%40example.org")
         .await;
     walk.visit("sessions", "/admin/sessions").await;
     chromium.press("[popovertarget^=dialog-]").await;

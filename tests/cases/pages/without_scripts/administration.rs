@@ -12,7 +12,7 @@ async fn administrators_need_no_scripts(world: World) {
     visitor.submit(&[], rotate, "can be rotated in").await;
 
     visitor.open("/admin/users").await;
-    let nobody = [("#email", "nobody@example.org")];
+    let nobody = [("#search", "nobody@example.org")];
     visitor.submit(&nobody, SUBMIT, "class=\"empty\"").await;
     visitor.open(&format!("/admin/users/{}", user.id)).await;
     visitor.chromium.press("[popovertarget=dialog-disable]").await;

@@ -12,7 +12,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("account-of-administrator", "/account").await;
     walk.visit("user-own", &format!("/admin/users/{}", admin.id))
         .await;
-    walk.visit("users-refused", "/admin/users?email=ann&disabled=perhaps")
+    walk.visit("users-refused", "/admin/users?search=a%01b&disabled=perhaps")
         .await;
     walk.visit("events-refused", "/admin/events?user_id=x").await;
     let unknown = "/admin/events?trace_id=none";
