@@ -34,6 +34,8 @@ pub(crate) enum Field {
     Name,
     /// The redirect URIs of an app.
     RedirectUris,
+    /// The public keys of an app.
+    Keys,
     /// The scope of an app.
     Scope,
 }
@@ -41,8 +43,13 @@ pub(crate) enum Field {
 impl Field {
     /// Returns the field for this member of the registration of a client, if a form has one.
     pub(crate) fn of_client(member: &str) -> Option<Self> {
-        let fields = [Self::Name, Self::RedirectUris, Self::Scope];
-        fields.into_iter().find(|field| field.as_str() == member)
+        match member {
+            "name" => Some(Self::Name),
+            "redirect_uris" => Some(Self::RedirectUris),
+            "jwks" | "jwks_uri" => Some(Self::Keys),
+            "scope" => Some(Self::Scope),
+            _ => None,
+        }
     }
 
     /// Returns the name by which templates know the field.
@@ -55,6 +62,7 @@ impl Field {
             Self::ClientId => "client_id",
             Self::Name => "name",
             Self::RedirectUris => "redirect_uris",
+            Self::Keys => "keys",
             Self::Scope => "scope",
         }
     }

@@ -1,5 +1,7 @@
 //! The pages of the apps, for administrators.
 
+mod creation;
+
 use super::{expect_redirect, expect_words, post};
 use crate::oauth::clients::expect_token_error_soon;
 use serde_json::json;
@@ -24,140 +26,6 @@ async fn change(browser: &mut Browser, app: &App, name: &str) -> Page {
         &[("change", name), ("version", &version)],
     )
     .await
-}
-
-/// Creates an app by the form and its review.
-async fn create(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
-    let form = browser.open(NEW).await;
-    expect_words(&form, 200, "Type of the app");
-    let review = post(browser, &form, NEW, fields).await;
-    expect_words(&review, 200, "Create this app?");
-    let id = review.hidden("id").unwrap();
-    expect_words(&review, 200, &format!("clients create --id={id} --name="));
-    expect_words(&review, 200, &format!("\"id\":\"{id}\""));
-    let names = ["type", "name", "redirect_uris", "scope", "first_party", "id"];
-    // As in a form with a check box, `first_party` is sent only for an app of the service.
-    let values = names.map(|name| (name, review.hidden(name).unwrap_or_default()));
-    let mut fields: Vec<(&str, &str)> = values
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    let edited = post(
-        browser,
-        &review,
-        NEW,
-        &[&fields[..], &[("step", "edit")]].concat(),
-    )
-    .await;
-    expect_words(&edited, 200, "Type of the app");
-    fields.push(("step", "create"));
-    let created = post(browser, &review, NEW, &fields).await;
-    // The form that is sent again, by a reload, creates no other app.
-    let again = post(browser, &review, NEW, &fields).await;
-    assert_eq!(again.reply.status, 409, "{}", again.reply);
-    created
-}
-
-async fn an_administrator_creates_apps(world: SharedWorld) {
-    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
-    let mut browser = admin.browser();
-    let fields = [
-        ("type", "web"),
-        ("name", "A shop"),
-        (
-            "redirect_uris",
-            "https://shop.test/cb\r\n\r\n https://shop.test/other ",
-        ),
-        ("scope", "posts:read"),
-    ];
-    let created = create(&mut browser, &fields).await;
-    expect_words(&created, 200, "The app is created");
-    let [id, secret] = created.copied().try_into().unwrap();
-    let stored = admin.get(&format!("{PATH}/{id}")).await.expect(200).json();
-    assert_eq!(stored["redirect_uris"][1], "https://shop.test/other");
-    assert_eq!(stored["first_party"], false);
-    let mut app = world.app().kind("web").register();
-    app.id = id;
-    app.secret = Some(secret.clone());
-    "https://shop.test/cb".clone_into(&mut app.redirect_uri);
-    app.tokens(&user, "posts:read").await;
-    let page = browser.open(&path_of(&app)).await;
-    expect_words(&page, 200, "Users who gave this app access: 1 .");
-    expect_words(&page, 200, "https://shop.test/other");
-    assert!(!page.reply.text().contains(&secret), "{}", page.reply);
-    // A public app has no secret.
-    let fields = [
-        ("type", "spa"),
-        ("name", "A page"),
-        ("redirect_uris", "https://page.test/cb"),
-        ("scope", "posts:read"),
-        ("first_party", "yes"),
-    ];
-    let created = create(&mut browser, &fields).await;
-    assert_eq!(created.copied().len(), 1, "{}", created.reply);
-    expect_words(&created, 200, "The app has no secret.");
-}
-
-async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
-    let admin = world.user_with_role("admin").await;
-    let mut browser = admin.browser();
-    let form = browser.open(NEW).await;
-    let callback = "https://app.test/cb";
-    for (kind, uris, scope, words, wrong) in [
-        ("", callback, "posts:read", "Choose the type of the app.", ""),
-        (
-            "web",
-            "http://app.test/cb",
-            "posts:read",
-            "redirect URI \"http://app.test/cb\"",
-            "redirect_uris",
-        ),
-        (
-            "web",
-            "http://app.test/cb\nhttps://app.test/cb\nhttps://app.test/cb#top",
-            "posts:read",
-            "localhost only; redirect URI \"https://app.test/cb#top\": it may have no fragment",
-            "redirect_uris",
-        ),
-        ("spa", "", "posts:read", "1 to 20 redirect URIs", "redirect_uris"),
-        (
-            "service",
-            callback,
-            "posts:read",
-            "The app cannot be registered like this.",
-            "redirect_uris",
-        ),
-        ("spa", callback, "posts:fly", "the scope has an", "scope"),
-        (
-            "service",
-            "",
-            "openid",
-            "a service cannot have the scopes openid",
-            "scope",
-        ),
-    ] {
-        let fields = [
-            ("type", kind),
-            ("name", "Some typed name"),
-            ("redirect_uris", uris),
-            ("scope", scope),
-        ];
-        let refused = post(&mut browser, &form, NEW, &fields).await;
-        expect_words(&refused, 422, words);
-        let html = refused.reply.text();
-        assert!(html.contains("Some typed name") && html.contains(scope), "{html}");
-        assert_eq!(refused.wrong_fields().concat(), wrong, "{html}");
-        assert!(html.contains(" <span lang=\"en\">"), "{html}");
-    }
-    let fields = [
-        ("type", "web"),
-        ("name", " "),
-        ("redirect_uris", callback),
-        ("scope", "posts:read"),
-    ];
-    let refused = post(&mut browser, &form, NEW, &fields).await;
-    expect_words(&refused, 422, "the name must have 1 to 100 printable characters");
-    assert_eq!(refused.wrong_fields(), ["name"], "{}", refused.reply);
 }
 
 async fn an_administrator_changes_an_app(world: SharedWorld) {
@@ -330,8 +198,6 @@ async fn only_administrators_see_apps(world: SharedWorld) {
 }
 
 on_every_shape!(
-    an_administrator_creates_apps,
-    a_form_that_is_refused_keeps_what_was_typed,
     an_administrator_changes_an_app,
     apps_are_selected,
     only_administrators_see_apps,

@@ -14,10 +14,12 @@ use crate::pages::{self, EnteredClient, text};
 use crate::paths;
 use axum::extract::State;
 use axum::response::Response;
-use foundation::random;
 use foundation::scope::{self, Scope};
+use foundation::{json, random, secret};
+use http_client::{ForeignUrl, Guard};
 use identity::clients::ClientType;
 use issuer::clients::{Error, Registration, RegistrationFlaw, register};
+use serde_json::Value;
 use web::Context;
 
 /// Show the page that creates an app
@@ -45,6 +47,7 @@ pub(crate) async fn show(
         kind: "",
         name: "",
         redirect_uris: "",
+        keys: "",
         scope: scope::DEFAULT,
         first_party: false,
     };
@@ -80,6 +83,7 @@ pub(crate) async fn submit(
         kind: &fields.kind,
         name: &fields.name,
         redirect_uris: &fields.redirect_uris,
+        keys: without_private_keys(&fields.keys),
         scope: &fields.scope,
         first_party: fields.first_party == "yes",
     };
@@ -100,7 +104,7 @@ pub(crate) async fn submit(
     match registered {
         Ok((client, secret)) => {
             let path = paths::of_client(&client.id);
-            Ok(pages::client_created(&client.id, secret.as_ref(), &path))
+            Ok(pages::client_created(&client, secret.as_ref(), &path))
         }
         Err(error) => Ok(renderer.show_again(error.into(), |form| pages::new_client(form, entered))),
     }
@@ -119,12 +123,42 @@ fn read(fields: &NewClientForm, issuer: &str) -> Result<Registration, FormError>
         let flaw = RegistrationFlaw::of("scope", format!("the scope has an {error}"));
         Error::Invalid(flaw)
     })?;
+    let (jwks, jwks_uri) = read_keys(fields.keys.trim(), issuer).map_err(Error::Invalid)?;
     let uris = fields.redirect_uris.lines().map(str::trim);
     let registration = Registration {
         redirect_uris: uris.filter(|uri| !uri.is_empty()).map(str::to_owned).collect(),
         first_party: fields.first_party == "yes",
+        jwks,
+        jwks_uri,
         ..Registration::new(id, fields.name.trim().to_owned(), kind, scope)
     };
     registration.check(issuer).map_err(Error::Invalid)?;
     Ok(registration)
+}
+
+/// Reads the public keys of an app: a JWK set, or the URL of one. An empty text has neither.
+fn read_keys(text: &str, issuer: &str) -> Result<(Option<Value>, Option<ForeignUrl>), RegistrationFlaw> {
+    if text.is_empty() {
+        return Ok((None, None));
+    }
+    if text.starts_with('{') {
+        let jwks = json::parse(text.as_bytes());
+        let jwks = jwks.map_err(|error| RegistrationFlaw::of("jwks", format!("the JWK set: {error}")))?;
+        return Ok((Some(jwks), None));
+    }
+    let uri = Guard::of_server(issuer).parse(text);
+    let flaw =
+        |flaw: String| RegistrationFlaw::of("jwks_uri", format!("the URL of the keys {text:?}: {flaw}"));
+    Ok((None, Some(uri.map_err(flaw)?)))
+}
+
+/// Returns the keys as they were typed, or nothing if one of them is private: no page repeats a secret.
+fn without_private_keys(text: &str) -> &str {
+    let jwks = json::parse(text.trim().as_bytes()).unwrap_or_default();
+    let mut keys = jwks["keys"].as_array().into_iter().flatten();
+    if keys.any(secret::has_private_member) {
+        ""
+    } else {
+        text
+    }
 }

@@ -96,6 +96,9 @@ pub(crate) struct NewClientForm {
     pub(crate) name: String,
     /// The redirect URIs, one per line.
     pub(crate) redirect_uris: String,
+    /// The URL of the public keys with which the app authenticates in place of a secret, or these keys: a JWK
+    /// set.
+    pub(crate) keys: String,
     /// The scope that the app may request.
     pub(crate) scope: String,
     /// `yes` if the operator of this issuer runs the app.

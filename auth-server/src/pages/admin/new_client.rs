@@ -9,9 +9,10 @@ use askama::Template;
 use axum::response::Response;
 use foundation::scope::Scope;
 use foundation::secret::Secret;
-use identity::clients::ClientType;
+use identity::clients::{Client, ClientType};
 use issuer::clients::Registration;
 use serde_json::json;
+use std::fmt::Write as _;
 
 /// An app, as an administrator entered it.
 #[derive(Clone, Copy)]
@@ -21,6 +22,8 @@ pub(crate) struct EnteredClient<'a> {
     pub(crate) name: &'a str,
     /// The redirect URIs, one per line.
     pub(crate) redirect_uris: &'a str,
+    /// The URL of its public keys, or these keys.
+    pub(crate) keys: &'a str,
     pub(crate) scope: &'a str,
     pub(crate) first_party: bool,
 }
@@ -74,7 +77,7 @@ struct ClientReviewTemplate<'a> {
     entered: EnteredClient<'a>,
     registration: &'a Registration,
     kind: String,
-    is_confidential: bool,
+    authentication: Text<'static>,
     scopes: Vec<(&'static str, String)>,
     path: &'static str,
     in_terminal: InTerminal,
@@ -92,7 +95,11 @@ pub(crate) fn client_review(
         entered,
         registration,
         kind: kind_in_words(registration.kind),
-        is_confidential: registration.kind.is_confidential(),
+        authentication: match registration.kind.is_confidential() {
+            true if entered.keys.trim().is_empty() => text::of("new-app-secret-follows"),
+            true => text::of("new-app-has-keys"),
+            false => text::of("new-app-no-secret"),
+        },
         scopes: in_words(registration.scope),
         path: paths::ADMIN_NEW_CLIENT,
         in_terminal: creation(registration, url),
@@ -117,7 +124,7 @@ fn creation(registration: &Registration, url: &str) -> InTerminal {
     if registration.first_party {
         command.push_str(" --first-party");
     }
-    let body = json!({
+    let mut body = json!({
         "id": registration.id,
         "name": registration.name,
         "type": kind,
@@ -125,6 +132,14 @@ fn creation(registration: &Registration, url: &str) -> InTerminal {
         "redirect_uris": registration.redirect_uris,
         "first_party": registration.first_party,
     });
+    if let Some(uri) = registration.jwks_uri.clone().map(String::from) {
+        let _ = write!(command, " --jwks-uri={}", quoted(&uri));
+        body["jwks_uri"] = json!(uri);
+    }
+    if let Some(jwks) = &registration.jwks {
+        let _ = write!(command, " --jwks=/dev/stdin <<'END'\n{jwks}\nEND");
+        body["jwks"] = jwks.clone();
+    }
     let body = quoted(&body.to_string());
     InTerminal::new(&command, &format!("--json {body} {}", quoted(url)))
 }
@@ -136,6 +151,8 @@ struct ClientSecretTemplate<'a> {
     id: &'a str,
     /// The secret, which is shown once.
     secret: Option<&'a str>,
+    /// How the app authenticates without one.
+    without_secret: Text<'static>,
     /// Whether the app had a secret before.
     is_rotation: bool,
     /// The path of the page of the app.
@@ -143,27 +160,32 @@ struct ClientSecretTemplate<'a> {
 }
 
 /// Renders a new app with its secret, if it has one, and a link to the page with the path `next`.
-pub(crate) fn client_created(id: &str, secret: Option<&Secret>, next: &str) -> Response {
-    secret_page(&text::of("new-app-created"), id, (secret, false), next)
+pub(crate) fn client_created(client: &Client, secret: Option<&Secret>, next: &str) -> Response {
+    let without_secret = match client.has_keys() {
+        true => text::of("new-app-has-keys"),
+        false => text::of("new-app-no-secret"),
+    };
+    let title = text::of("new-app-created").plain();
+    let template = ClientSecretTemplate {
+        title: &title,
+        id: &client.id,
+        secret: secret.map(Secret::expose),
+        without_secret,
+        is_rotation: false,
+        next,
+    };
+    render(&title, &template)
 }
 
 /// Renders the new secret of an app, and a link to the page with the path `next`.
 pub(crate) fn client_secret(id: &str, secret: &Secret, next: &str) -> Response {
-    secret_page(&text::of("client-new-secret"), id, (Some(secret), true), next)
-}
-
-fn secret_page(
-    title: &Text<'_>,
-    id: &str,
-    (secret, is_rotation): (Option<&Secret>, bool),
-    next: &str,
-) -> Response {
-    let title = title.plain();
+    let title = text::of("client-new-secret").plain();
     let template = ClientSecretTemplate {
         title: &title,
         id,
-        secret: secret.map(Secret::expose),
-        is_rotation,
+        secret: Some(secret.expose()),
+        without_secret: text::of("new-app-no-secret"),
+        is_rotation: true,
         next,
     };
     render(&title, &template)
