@@ -6,6 +6,7 @@ use super::{Error, Services, print, print_table};
 use access_tokens::verifiers::{Kind, KnownVerifier};
 use clap::Subcommand;
 use drill::DrillArgs;
+use foundation::list_query::Order;
 use issuer::keys::list::{self, ListedKey};
 use issuer::keys::{self, KeyChange, KeyStore, Outcome, Readiness, Resealed, State};
 use runtime::output::{Cell, Column, Table, cell};
@@ -39,6 +40,12 @@ const VERIFIER_COLUMNS: [Column; 7] = [
 pub enum Command {
     /// List the signing keys, oldest first, and the verifiers that lack the staged one.
     List {
+        /// Only keys in this state: `staged`, `active`, `retired` or `deleted`.
+        #[arg(long, value_parser = parse_state)]
+        state: Option<State>,
+        /// The order: `desc` lists the newest key first.
+        #[arg(long, value_parser = super::parse_order)]
+        order: Option<Order>,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -87,11 +94,11 @@ pub enum Command {
 
 pub(super) async fn run(command: Command, services: Services) -> Result<(), Error> {
     match command {
-        Command::List { json } => {
+        Command::List { state, order, json } => {
             let keys = keys::all(&services.db).await?;
             let now = services.clock.now();
             let readiness = keys::readiness(&services.db, &keys, now).await?;
-            let keys = list::with_live_tokens(&services.db, keys, now).await?;
+            let keys = list::with_live_tokens(&services.db, selected(keys, state, order), now).await?;
             let table = Table::new(&KEY_COLUMNS, keys.iter().map(key_row));
             let unready = readiness.name_unready().into_iter();
             let unready = unready.map(|name| format!("without the staged key: {name}"));
@@ -253,4 +260,17 @@ fn describe_reseal(done: &Resealed) -> String {
             "{rows} rows are now sealed under MASTER_KEY: restart every issuer without MASTER_KEY_PREVIOUS"
         ),
     }
+}
+
+/// Returns the keys to list. All keys are given, the oldest first.
+fn selected(mut keys: Vec<keys::Key>, state: Option<State>, order: Option<Order>) -> Vec<keys::Key> {
+    keys.retain(|key| state.is_none_or(|state| key.state == state));
+    if order == Some(Order::Descending) {
+        keys.reverse();
+    }
+    keys
+}
+
+fn parse_state(text: &str) -> Result<State, &'static str> {
+    State::named(text).ok_or("a state is staged, active, retired or deleted")
 }

@@ -1,5 +1,6 @@
 //! The order of the lists on the pages for administrators.
 
+use super::expect_words;
 use super::large_account::buttons;
 use tests::{SharedWorld, on_every_shape};
 
@@ -33,6 +34,11 @@ async fn every_list_has_a_field_for_its_order(world: SharedWorld) {
     let of_state = browser.open("/admin/keys?state=active").await;
     let state = "<input type=\"hidden\" name=\"state\" value=\"active\"><div><label for=\"order\">";
     assert!(of_state.reply.text().contains(state), "{}", of_state.reply);
+    // The command and the call list the same.
+    expect_words(&of_state, 200, "keys list --state=active --order=desc");
+    expect_words(&of_state, 200, "/admin/keys?state=active");
+    let listed = world.cli(&["keys", "list", "--state=active", "--order=desc", "--json"], "");
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
 }
 
 async fn the_pages_of_a_list_keep_its_order(world: SharedWorld) {

@@ -9,6 +9,7 @@ use crate::pages::{FormState, render_in_tab, text};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
+use foundation::list_query::Direction;
 use issuer::keys::life::Life;
 use issuer::keys::list::ListQuery;
 use issuer::keys::{self, Key, Readiness, State};
@@ -197,6 +198,11 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
     let settings = text::of("keys-settings")
         .with("lifetime", text::duration(page.lifetime))
         .with("cached", text::duration(page.max_age));
+    // The command lists the oldest key first by default.
+    let order = ("order", page.query.order().as_str().to_owned());
+    let state = page.query.state.map(|state| ("state", state.as_str().to_owned()));
+    let list_command = format!("keys list{}", super::options(state.iter().chain([&order])));
+    let list_url = page.query.page.url(page.url, None, Direction::Next);
     let template = SigningKeysTemplate {
         form: page.form,
         news: news(page),
@@ -211,7 +217,7 @@ pub(crate) fn signing_keys(page: &SigningKeysPage<'_>) -> Response {
         sign_in: page.sign_in.as_deref(),
         settings,
         jwks_url: page.jwks_url,
-        in_terminal: InTerminal::new("keys list", page.url),
+        in_terminal: InTerminal::new(&list_command, &quoted(&list_url)),
         now: page.now,
     };
     render_in_tab("keys", &text::of("keys").plain(), &template)
