@@ -14,7 +14,7 @@ use crate::settings::IssuerSettings;
 use clap::Subcommand;
 use foundation::clock::Clock;
 use foundation::context::RequestContext;
-use foundation::list_query::Order;
+use foundation::list_query::{self, Order};
 use foundation::sealing::SealingKey;
 use foundation::settings::InvalidSetting;
 use futures_util::future::LocalBoxFuture;
@@ -288,6 +288,10 @@ where
     let table = Table::new(columns, page.items.iter().map(row)).with_notes(further);
     let value = serde_json::json!({ "items": page.items, "next": next });
     print_table(json, &value, &table)
+}
+
+fn parse_text(text: &str) -> Result<String, &'static str> {
+    list_query::parse_text(text).ok_or("a text has more than blanks, and no control characters")
 }
 
 fn parse_order(text: &str) -> Result<Order, &'static str> {

@@ -1,7 +1,7 @@
 //! The commands `users create`, `list`, `show`, `disable`, `enable`, `sign-out`, `set-role`, `set-password`,
 //! `unlock` and `reset-mfa`.
 
-use super::{Error, Services, parse_order, print, print_table};
+use super::{Error, Services, parse_order, parse_text, print, print_table};
 use clap::{Args, Subcommand};
 use foundation::email::Email;
 use foundation::list_query::{Order, PageRequest};
@@ -51,7 +51,7 @@ pub enum Command {
         #[arg(long, value_parser = parse_email)]
         email: Option<Email>,
         /// Only users whose addresses begin with this text.
-        #[arg(long, value_name = "TEXT", value_parser = parse_search)]
+        #[arg(long, value_name = "TEXT", value_parser = parse_text)]
         search: Option<String>,
         /// Only users with this role.
         #[arg(long)]
@@ -278,8 +278,4 @@ fn row(Account { user, .. }: &Account, state: Option<&str>) -> [Cell; 4] {
 
 fn parse_email(text: &str) -> Result<Email, String> {
     Email::parse(text).map_err(|flaw| format!("the address {flaw}"))
-}
-
-fn parse_search(text: &str) -> Result<String, &'static str> {
-    list::parse_search(text).ok_or("a search is a text without control characters")
 }

@@ -126,6 +126,13 @@ impl<'a> Query<'a> {
     }
 }
 
+/// Parses a text that a column may contain, which has no control character. Blanks around it are left out.
+pub fn parse_text(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_stored = !text.is_empty() && !text.contains(char::is_control);
+    is_stored.then(|| text.to_owned())
+}
+
 impl<C: ToSchema> PageRequest<C> {
     /// Returns the request for the page after the cursor, or for the first page.
     pub const fn after(cursor: Option<C>, order: Option<Order>) -> Self {

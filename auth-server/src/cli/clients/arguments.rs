@@ -1,14 +1,14 @@
 //! The arguments of the commands for clients.
 
 use super::registration_tokens;
-use crate::cli::parse_order;
+use crate::cli::{parse_order, parse_text};
 use clap::{ArgGroup, Args, Subcommand};
 use foundation::duration;
 use foundation::ids::TextId;
 use foundation::list_query::{Order, PageRequest};
 use foundation::scope::Scope;
 use identity::clients::ClientType;
-use identity::clients::list::{self, ListQuery};
+use identity::clients::list::ListQuery;
 use issuer::clients::{MAX_OVERLAP, MAX_RETRY_WINDOW};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub enum Command {
 #[derive(Args, Debug)]
 pub struct ListArgs {
     /// Only the client with this id, or else those whose names begin with this text.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = parse_search)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = parse_text)]
     search: Option<String>,
     /// Only clients of this type.
     #[arg(long = "type", value_name = "TYPE")]
@@ -210,8 +210,4 @@ fn parse_overlap(text: &str) -> Result<Duration, String> {
 
 fn parse_retry_window(text: &str) -> Result<Duration, String> {
     duration::parse_up_to(MAX_RETRY_WINDOW, text)
-}
-
-fn parse_search(text: &str) -> Result<String, &'static str> {
-    list::parse_search(text).ok_or("a search is a text without control characters")
 }

@@ -2,7 +2,7 @@
 
 use super::{Client, ClientType, columns};
 use foundation::ids::TextId;
-use foundation::list_query::{Order, PageRequest, Query};
+use foundation::list_query::{Order, PageRequest, Query, parse_text};
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
 use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
@@ -40,7 +40,7 @@ impl ListQuery {
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
         Self {
-            search: query.first("search", parse_search),
+            search: query.first("search", parse_text),
             kind: query.first("type", ClientType::named),
             first_party: query.first("first_party", |text| text.parse().ok()),
             disabled: query.first("disabled", |text| text.parse().ok()),
@@ -53,13 +53,6 @@ impl ListQuery {
     pub fn order(&self) -> Order {
         self.page.order.unwrap_or(Order::Ascending)
     }
-}
-
-/// Parses the text of a search, which has no control characters.
-pub fn parse_search(text: &str) -> Option<String> {
-    let text = text.trim();
-    let is_name = !text.is_empty() && !text.contains(char::is_control);
-    is_name.then(|| text.to_owned())
 }
 
 impl HasCursor for Client {

@@ -2,7 +2,7 @@
 
 use super::account::{Account, columns};
 use foundation::email::Email;
-use foundation::list_query::{Order, PageRequest, Query};
+use foundation::list_query::{Order, PageRequest, Query, parse_text};
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
@@ -59,7 +59,7 @@ impl ListQuery {
         let mut query = Query::read(query);
         let (email, search, role, disabled) = (
             query.first("email", |text| Email::parse(text).ok()),
-            query.first("search", parse_search),
+            query.first("search", parse_text),
             query.first("role", Role::named),
             query.first("disabled", |text| text.parse().ok()),
         );
@@ -77,13 +77,6 @@ impl ListQuery {
     pub fn order(&self) -> Order {
         self.page.order.unwrap_or(Order::Ascending)
     }
-}
-
-/// Parses the beginning of an address, which has no control characters.
-pub fn parse_search(text: &str) -> Option<String> {
-    let text = text.trim();
-    let is_text = !text.is_empty() && !text.contains(char::is_control);
-    is_text.then(|| text.to_owned())
 }
 
 has_cursor!(Account: user.created_at, user.id);

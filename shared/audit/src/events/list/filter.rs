@@ -3,7 +3,7 @@
 use super::SecurityEvent;
 use foundation::clock::Timestamp;
 use foundation::ids::Id;
-use foundation::list_query::{Order, PageRequest, Query};
+use foundation::list_query::{Order, PageRequest, Query, parse_text};
 use foundation::names;
 use std::net::IpAddr;
 use storage::db::Value;
@@ -116,13 +116,6 @@ impl ListQuery {
 }
 
 names!(Outcome: Success = "success", Failure = "failure");
-
-/// Parses a text that a column may contain, which has no control character. Blanks around it are left out.
-fn parse_text(text: &str) -> Option<String> {
-    let text = text.trim();
-    let is_stored = !text.is_empty() && !text.contains(char::is_control);
-    is_stored.then(|| text.to_owned())
-}
 
 /// Parses a detail that is not longer than those in the index.
 fn parse_detail(text: &str) -> Option<String> {
