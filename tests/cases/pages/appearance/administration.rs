@@ -84,6 +84,9 @@ async fn users(walk: &Walk<'_>, admin: &User) {
     walk.sign_in(admin).await;
     let user = walk.world.user().await;
     walk.visit("users", "/admin/users").await;
+    let begin = user.email.split('@').next().unwrap();
+    walk.visit("users-found", &format!("/admin/users?search={begin}"))
+        .await;
     walk.visit("users-none", "/admin/users?search=nobody%40example.org")
         .await;
     walk.visit("sessions", "/admin/sessions").await;
