@@ -5,4 +5,4 @@ import { readFileSync } from "node:fs";
 const source = readFileSync(new URL("src/latchkey-auth.js", import.meta.url), "utf8");
 const lines = source.split("\n").map((line) => line.trim());
 const code = lines.filter((line) => line && !line.startsWith("//"));
-process.stdout.write(["// Source: src/latchkey-auth.js", ...code, ""].join("\n"));
+process.stdout.write(["// src/latchkey-auth.js", ...code, ""].join("\n"));

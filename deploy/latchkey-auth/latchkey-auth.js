@@ -1,4 +1,4 @@
-// Source: src/latchkey-auth.js
+// src/latchkey-auth.js
 const MINUTE = 60_000;
 const CLOCK_SKEW = 5 * MINUTE;
 const TIMEOUT = 15_000;
@@ -359,7 +359,7 @@ const run = async () => {
 resolve(await task(sent));
 await Promise.allSettled(sent);
 };
-navigator.locks.request(this.#name, run).catch(reject);
+(navigator.locks?.request(this.#name, run) ?? run()).catch(reject);
 });
 }
 async #postWithCookie(path, fields, patience = TIMEOUT) {

@@ -435,6 +435,7 @@ export class Latchkey extends EventTarget {
   // Only one tab at a time runs a task. Its result is there at once, but the lock is kept until all requests in `sent`
   // have ended. The issuer may process one late, and then takes the token in it only while the next one is unused.
   // TIMEOUT is longer than the retry window, after which no wait helps. A failed task has no next token to protect.
+  // Without Web Locks, tabs that renew at once send the same cookie, to which the issuer repeats its answer.
   #exclusively(task) {
     return new Promise((resolve, reject) => {
       const sent = [];
@@ -442,7 +443,7 @@ export class Latchkey extends EventTarget {
         resolve(await task(sent));
         await Promise.allSettled(sent);
       };
-      navigator.locks.request(this.#name, run).catch(reject);
+      (navigator.locks?.request(this.#name, run) ?? run()).catch(reject);
     });
   }
 

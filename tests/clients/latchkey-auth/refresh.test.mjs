@@ -184,6 +184,13 @@ test("a refresh that the issuer processes late does not end the session", async 
   assert.equal(await tab.start(), "signed_in");
 });
 
+test("tabs without Web Locks that refresh at once stay signed in", async () => {
+  const issuer = rotating([]);
+  const tabs = [openTab(issuer), openTab(issuer)];
+  delete navigator.locks;
+  assert.deepEqual(await Promise.all(tabs.map((tab) => tab.start())), ["signed_in", "signed_in"]);
+});
+
 test("a refresh that the issuer never answers keeps the next one waiting for 15 seconds", async () => {
   useClock();
   const issuer = rotating([], [Infinity]);
