@@ -123,7 +123,7 @@ impl ProgramConfig {
     /// Runs a command of the program on a pseudo-terminal of this width. Returns the text that the terminal
     /// gets.
     pub(crate) fn run_on_terminal(&self, columns: u16, args: &[&str]) -> String {
-        let script = format!("script -qec 'stty cols {columns}; \"$PROGRAM\" $ARGUMENTS' /dev/null");
+        let script = format!("script -qec 'stty rows 24 cols {columns}; \"$PROGRAM\" $ARGUMENTS' /dev/null");
         let mut command = self.bash(&script);
         command
             .env("SHELL", "/bin/sh")

@@ -340,7 +340,7 @@ async fn signing_key_changes_are_recorded(shape: Shape) {
     };
     let life = ["staged", "activated", "retired", "deleted"].map(|name| (name, "success"));
     assert_eq!(key_events(&world, &first).await, expected(&life));
-    let compromised = [life[0], life[1], ("compromised", "failure")];
+    let compromised = [life[0], life[1], ("compromised", "success")];
     assert_eq!(key_events(&world, &second).await, expected(&compromised));
 }
 

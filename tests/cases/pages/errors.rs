@@ -49,7 +49,10 @@ async fn an_unknown_path_has_a_page_in_a_browser(world: SharedWorld) {
     reply.expect_error(404, "not_found");
     let page = world
         .browser()
-        .open(&format!("{}//evil.example/x", world.base()))
+        .open(&format!(
+            "http://localhost:{}//evil.example/x",
+            world.issuer_ports()[0]
+        ))
         .await;
     expect_error_page(&page, 404, "There is no such page");
     page.expect_page_within_origin();

@@ -67,7 +67,7 @@ routes! {
     readFigures "session" [3 3] |f| f.admin.get("/admin");
     readFigures "page" [3 3] |f| f.admin.browser().open_call("/admin");
     listSecurityEvents "session" [2 2] |f| f.admin.get("/admin/events");
-    listSecurityEvents "page" [4 4] |f| f.admin.browser().open_call("/admin/events");
+    listSecurityEvents "page" [5 5] |f| f.admin.browser().open_call("/admin/events");
     listSecurityEvents "page of refusals" [3 3] |f| f.admin.browser().open_call("/admin/events?view=refusals");
     groupRefusals "session" [2 2] |f| f.admin.get("/admin/events/refusals");
     followSecurityEvents "session" [4 4] |f| f.admin.get("/admin/events/stream?seconds=0");

@@ -36,12 +36,13 @@ const VIOLATIONS: &str = r#"
 "#;
 /// Returns the rules of axe-core that the page around Swagger UI violates, and those that its inside does.
 const VIOLATIONS_AROUND_SWAGGER_UI: &str = r##"
-    const { violations } = await axe.run({ runOnly: args[0], resultTypes: ["violations"] });
-    const isInside = node => document.querySelector(node.target[0]).closest("#swagger-ui") !== null;
+    const options = { runOnly: args[0], resultTypes: ["violations"] };
+    const around = await axe.run({ exclude: [["#swagger-ui"]] }, options);
+    const inside = await axe.run({ include: [["#swagger-ui"]] }, options);
     return {
-        around: violations.flatMap(({ id, nodes }) => nodes.filter(node => !isInside(node)).map(node =>
-            id + ": " + node.html + " " + node.failureSummary)),
-        inside: violations.filter(({ nodes }) => nodes.some(isInside)).map(({ id }) => id),
+        around: around.violations.flatMap(({ id, nodes }) =>
+            nodes.map(node => id + ": " + node.html + " " + node.failureSummary)),
+        inside: inside.violations.map(({ id }) => id),
     };
 "##;
 /// Measures by how many pixels the page is wider than its window.

@@ -50,7 +50,7 @@ async fn an_event_leads_to_what_it_is_about(world: SharedWorld) {
             vec![of_user, consents],
         ),
         ("client_updated", None, gone, None, vec![]),
-        ("user_disabled", Some(-7), known, None, vec![of_app]),
+        ("user_disabled", Some(-8), known, None, vec![of_app]),
         ("key_staged", None, None, Some("kid one"), vec!["/admin/keys#one"]),
         ("keys_resealed", None, None, Some("3 rows"), vec!["/admin/keys"]),
     ] {
