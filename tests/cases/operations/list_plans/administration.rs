@@ -90,7 +90,7 @@ fn lists(other_engine: &str) -> Vec<List> {
         // A search reads more rows than a page, and ends after a number of them.
         let is_search = name.contains("::search ");
         let is_page = name.contains("::list") && text.contains(" LIMIT 21") && !is_search;
-        let is_list = is_page || name.contains("::changes::");
+        let is_list = is_page || name.contains("::list::changes::");
         is_list && !name.ends_with(other_engine)
     });
     let with_pages = lists.map(|(name, text)| {
