@@ -129,7 +129,7 @@ impl Visitor<'_> {
         self.open(&format!("/admin/clients/{}", app.id)).await;
         let link = "a[href^='/admin/token-preview']";
         self.submit(&[], link, "id=\"scope\"").await;
-        let email = [("#search", user.email.as_str())];
+        let email = [("#email", user.email.as_str())];
         self.submit(&email, SUBMIT, "client_epoch").await;
     }
 
