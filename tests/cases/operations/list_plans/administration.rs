@@ -101,7 +101,8 @@ fn lists(other_engine: &str) -> Vec<List> {
                 "id" if is_of_clients => format!("'client {}'", ROWS / 2),
                 "email_key" if is_prefix => "'key5000'".to_owned(),
                 "name" if is_of_clients => format!("'{}'", selected.client_name),
-                // That of the anchor, beside its id.
+                // That of the anchor, beside its id. The pages of a search begin with what it finds.
+                "name)" if name.contains("search: Name") => format!("'{}'", selected.client_name),
                 "name)" => format!("'app {}'", ROWS / 2),
                 _ => selected.value(column),
             })
