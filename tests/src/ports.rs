@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// port that browsers and Node.js refuse to open (Fetch, port blocking).
 const PORTS: Range<u32> = 11_000..20_000;
 
-/// Returns a free port of 127.0.0.1, which differs from the last 8,999. No connection gets it while its process
-/// has not begun to listen, or is stopped.
+/// Returns a free port of 127.0.0.1, which differs from the last 8,999. Until a process listens at it, the kernel
+/// gives it to nobody else.
 pub fn free_port() -> u16 {
     listen().local_addr().unwrap().port()
 }
