@@ -5,6 +5,8 @@ use crate::paced_stream::PacedStream;
 use crate::threads::Threads;
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::http::header::CONNECTION;
 use axum::response::Response;
 use futures_util::FutureExt as _;
 use futures_util::future::{AbortHandle, Abortable};
@@ -16,6 +18,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -32,6 +35,10 @@ const MAX_HEAD_SIZE: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 /// The time that requests in progress have to finish after a signal to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// The time after a signal to stop in which a proxy learns that its kept connections end: each response says
+/// so. If they were closed at once, the requests that it is just sending would be lost, and proxies repeat no
+/// POST.
+const LAST_REQUESTS: Duration = Duration::from_secs(1);
 
 /// Binds a listener. The error message names `address`.
 pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
@@ -76,7 +83,8 @@ pub struct ConnectionLimits {
 }
 
 /// Serves requests with `handle` on `threads` until `stop` resolves, within `limits`. Then reports
-/// the drain to `health` and waits up to 20 s for the requests in progress.
+/// the drain to `health` and waits up to 20 s for the requests in progress. The kept connections of proxies
+/// are served for another second.
 pub async fn run<F>(
     listener: TcpListener,
     handle: impl Fn(Request) -> F + Clone + Send + 'static,
@@ -91,7 +99,8 @@ pub async fn run<F>(
     let permits = Arc::new(Semaphore::new(limits.connections + 1));
     let (requests, responses) = (limits.request_memory, limits.response_memory);
     let budgets = Arc::new(Budgets::new(limits.connections as u64, requests, responses));
-    let graceful = GracefulShutdown::new();
+    let (of_clients, of_proxies) = (GracefulShutdown::new(), GracefulShutdown::new());
+    let stopping = Arc::<AtomicBool>::default();
     let mut stop = std::pin::pin!(stop);
     for runtime in threads.in_turn() {
         let next = async {
@@ -104,7 +113,11 @@ pub async fn run<F>(
             next = next => next,
             () = &mut stop => break,
         };
-        let (handle, watcher) = (handle.clone(), graceful.watcher());
+        let (handle, stopping) = (handle.clone(), Arc::clone(&stopping));
+        let watcher = match limits.proxies.trusts(peer.ip()) {
+            true => of_proxies.watcher(),
+            false => of_clients.watcher(),
+        };
         let (abort, registration) = AbortHandle::new_pair();
         let connection = Arc::new(Connection::new(peer.ip(), abort, Arc::clone(&budgets)));
         let held = (permit, connection.count(&limits.proxies));
@@ -112,29 +125,35 @@ pub async fn run<F>(
         runtime.spawn(async move {
             let _held = held;
             // An error here concerns only the connection of this client.
-            if let Ok(served) = serve_connection(stream, connection, idle, handle) {
+            if let Ok(served) = serve_connection(stream, connection, idle, stopping, handle) {
                 let _ = Abortable::new(watcher.watch(served), registration).await;
             }
         });
     }
     health.drain();
+    stopping.store(true, Ordering::Relaxed);
     drop(listener);
     tracing::info!("stopping: waiting for the requests in progress");
-    if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown())
-        .await
-        .is_err()
-    {
+    let drained = futures_util::future::join(of_clients.shutdown(), async {
+        if of_proxies.count() > 0 {
+            tokio::time::sleep(LAST_REQUESTS).await;
+        }
+        of_proxies.shutdown().await;
+    });
+    if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
         let seconds = DRAIN_TIMEOUT.as_secs();
         tracing::warn!("aborting the requests that did not finish within {seconds} s");
     }
 }
 
 /// Returns a future that serves a connection on the current runtime, and closes it when it was idle for the
-/// time `idle`. Fails if the connection cannot be registered with the runtime.
+/// time `idle`, or after the next response once `stopping` is set. Fails if the connection cannot be registered
+/// with the runtime.
 fn serve_connection<F>(
     stream: std::net::TcpStream,
     connection: Arc<Connection>,
     idle: Duration,
+    stopping: Arc<AtomicBool>,
     handle: impl Fn(Request) -> F + Send + 'static,
 ) -> io::Result<impl GracefulConnection<Error = hyper::Error>>
 where
@@ -150,9 +169,13 @@ where
         connection.pace.restart();
         request.extensions_mut().insert(Arc::clone(&connection));
         requests.begin();
-        let requests = requests.clone();
-        handle(request).map(move |response| {
+        let (requests, stopping) = (requests.clone(), Arc::clone(&stopping));
+        handle(request).map(move |mut response| {
             requests.end();
+            if stopping.load(Ordering::Relaxed) {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
             Ok::<_, Infallible>(response)
         })
     });

@@ -241,6 +241,15 @@ async fn shutdown_completes_requests_in_flight(mut world: World) {
     .await;
     // The program has asked for the body, so the request is in flight.
     raw.read_until("HTTP/1.1 100 Continue\r\n\r\n").await;
+    terminate(&world).await;
+    raw.send(body).await;
+    let answer = raw.read_to_end().await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    world.stop().await;
+}
+
+/// Sends SIGTERM, and waits until the first API accepts no more connections.
+async fn terminate(world: &World) {
     world.terminate();
     while tokio::net::TcpStream::connect(("127.0.0.1", world.api_ports()[0]))
         .await
@@ -248,10 +257,32 @@ async fn shutdown_completes_requests_in_flight(mut world: World) {
     {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
-    raw.send(body).await;
-    let answer = raw.read_to_end().await;
-    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    world.stop().await;
+}
+
+/// A proxy repeats no POST that it was sending while the program closed the connection.
+async fn kept_connections_of_a_proxy_end_with_a_response(shape: Shape) {
+    let mut world = World::builder(shape)
+        .flag("--trusted-proxies", "127.0.0.0/8")
+        .start()
+        .await;
+    // The program waits for a second, which a busy machine may have left already.
+    for _ in 0..20 {
+        let mut raw = RawConnection::connect(world.api_ports()[0]).await;
+        let request = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        raw.send(request).await;
+        let kept = raw.read_until("\r\n\r\n").await.to_lowercase();
+        assert!(!kept.contains("connection: close"), "{kept}");
+        terminate(&world).await;
+        raw.send(request).await;
+        let last = raw.read_to_end().await.to_lowercase();
+        world.stop().await;
+        if last.contains("http/1.1 200 ok") {
+            assert!(last.contains("connection: close"), "{last}");
+            return;
+        }
+        world.restart().await;
+    }
+    panic!("the program closed each kept connection without a last response");
 }
 
 async fn liveness_and_readiness_are_reported(world: SharedWorld) {
@@ -278,5 +309,6 @@ on_one_shape!(
     ambiguous_requests_are_rejected,
     requests_need_exactly_one_valid_host,
     shutdown_completes_requests_in_flight,
+    kept_connections_of_a_proxy_end_with_a_response,
     liveness_and_readiness_are_reported,
 );
