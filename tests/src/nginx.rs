@@ -81,8 +81,10 @@ impl Drop for Nginx {
 pub(crate) fn configuration(issuers: &[u16], apis: &[u16]) -> String {
     let mut config = in_one_process("nginx.conf");
     for (service, ports) in [("auth-server", issuers), ("api-server", apis)] {
-        let servers = ports.iter().map(|port| format!("server 127.0.0.1:{port};"));
-        let named = format!("server {service}:8080 resolve;");
+        let servers = ports
+            .iter()
+            .map(|port| format!("server 127.0.0.1:{port} max_fails=0;"));
+        let named = format!("server {service}:8080 resolve max_fails=0;");
         config = config.replace(&named, &servers.collect::<String>());
     }
     config
