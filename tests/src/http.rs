@@ -2,9 +2,10 @@
 
 use crate::contract::Contract;
 use crate::reply::Reply;
+use crate::reverse_proxy::replica_behind_nginx;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, Client, Method, redirect};
+use reqwest::{Certificate, Client, Method, Request, Response, redirect};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -376,7 +377,8 @@ impl Call {
         if let Some(body) = self.body {
             request = request.body(body);
         }
-        let mut response = request.send().await?;
+        let (http, request) = request.build_split();
+        let mut response = answer_of_service(&http, request?).await?;
         let path = response.url().path().to_owned();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
@@ -412,6 +414,26 @@ impl IntoFuture for Call {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(self.send())
+    }
+}
+
+/// Sends a request. If nginx refuses it itself, such as one with two `Authorization` headers, sends it to a
+/// replica, whose own answer the test is about.
+async fn answer_of_service(http: &Client, request: Request) -> reqwest::Result<Response> {
+    let port = request.url().port().unwrap_or_default();
+    let replica = replica_behind_nginx(port, request.url().path());
+    let again = replica.and_then(|replica| {
+        let mut again = request.try_clone()?;
+        again.url_mut().set_port(Some(replica)).ok()?;
+        Some(again)
+    });
+    let response = http.execute(request).await?;
+    let is_of_nginx = !response.headers().contains_key("x-correlation-id");
+    match again {
+        Some(again) if is_of_nginx && [400, 405].contains(&response.status().as_u16()) => {
+            http.execute(again).await
+        }
+        _ => Ok(response),
     }
 }
 

@@ -9,6 +9,7 @@ use hyper::{Request, Response, StatusCode, Uri, header};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::Path;
@@ -49,6 +50,9 @@ const ISSUER_PATHS: [&str; 25] = [
     "/device_authorization",
 ];
 
+/// The ports of an issuer and of an API behind each nginx, by its port.
+static BEHIND_NGINX: Mutex<BTreeMap<u16, (u16, u16)>> = Mutex::new(BTreeMap::new());
+
 /// The body of a response: the whole of it, or one that still arrives.
 type Body = Either<Full<Bytes>, Incoming>;
 
@@ -63,18 +67,18 @@ pub(crate) enum ReverseProxy {
 
 impl ReverseProxy {
     /// Listens at a free port, in front of the replicas at these ports, which need not have started. Files of
-    /// nginx are in `dir`. Returns the port.
-    pub(crate) async fn start(dir: &Path, issuers: &[u16], apis: &[u16]) -> (Self, u16) {
-        match std::env::var_os(NGINX) {
-            Some(_) => {
-                let (nginx, port) = Nginx::in_front_of(dir, issuers, apis, |config| config);
-                (Self::Nginx { _process: nginx }, port)
-            }
-            None => {
-                let (proxy, port) = RoundRobin::start(issuers, apis).await;
-                (Self::Own(proxy), port)
-            }
+    /// nginx are in `dir`; `is_own` never takes it. Returns the port.
+    pub(crate) async fn start(dir: &Path, issuers: &[u16], apis: &[u16], is_own: bool) -> (Self, u16) {
+        if is_own || std::env::var_os(NGINX).is_none() {
+            let (proxy, port) = RoundRobin::start(issuers, apis).await;
+            return (Self::Own(proxy), port);
         }
+        // A test may send more at once from one address than installations let through.
+        let (nginx, port) = Nginx::in_front_of(dir, issuers, apis, |config| {
+            config.replace("limit_conn addresses 100;", "limit_conn addresses 10000;")
+        });
+        BEHIND_NGINX.lock().unwrap().insert(port, (issuers[0], apis[0]));
+        (Self::Nginx { _process: nginx }, port)
     }
 
     /// The proxies whose `X-Forwarded-For` the replicas have to believe, as a value of `TRUSTED_PROXIES`.
@@ -171,16 +175,28 @@ impl Drop for RoundRobin {
 impl Replicas {
     /// The port of the next replica for this path.
     fn next_port(&self, path: &str) -> Arc<u16> {
-        let is_below = |prefix: &&str| {
-            path.strip_prefix(*prefix)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let replicas = match ISSUER_PATHS.iter().any(is_below) {
+        let replicas = match is_of_issuer(path) {
             true => self.issuers.lock().unwrap(),
             false => self.apis.lock().unwrap(),
         };
         Arc::clone(&replicas[self.requests.fetch_add(1, Ordering::Relaxed) % replicas.len()])
     }
+}
+
+/// Whether the issuer serves this path.
+fn is_of_issuer(path: &str) -> bool {
+    let is_below = |prefix: &&str| {
+        path.strip_prefix(*prefix)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    ISSUER_PATHS.iter().any(is_below)
+}
+
+/// Whether requests to this port go through nginx, which refuses some itself. Returns the port of a replica that
+/// serves the path.
+pub(crate) fn replica_behind_nginx(port: u16, path: &str) -> Option<u16> {
+    let (issuer, api) = *BEHIND_NGINX.lock().unwrap().get(&port)?;
+    Some(if is_of_issuer(path) { issuer } else { api })
 }
 
 /// A client whose connections come from this address, so that a replica sees the address of the caller. It

@@ -19,7 +19,9 @@ const CHANGED: &str = "log-level = \"info\"\n\
 /// Starts a world whose programs have the settings of the file, and limit the rate of requests.
 async fn start(shape: Shape, file: &Path) -> World {
     std::fs::write(file, AT_START).unwrap();
-    let setup = World::builder(shape).env("LATCHKEY_CONFIG", file.to_str().unwrap());
+    let setup = World::builder(shape)
+        .sets_trusted_proxies()
+        .env("LATCHKEY_CONFIG", file.to_str().unwrap());
     setup.flag("--rate-limits", "on").start().await
 }
 

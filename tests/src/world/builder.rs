@@ -39,6 +39,7 @@ pub struct WorldBuilder {
     has_test_clock: bool,
     waits_until_ready: bool,
     starts_issuers_together: bool,
+    sets_trusted_proxies: bool,
     begins_empty: bool,
     has_own_postgres: bool,
     has_postgres_proxy: bool,
@@ -88,6 +89,14 @@ impl WorldBuilder {
     pub fn issuers_start_together(mut self) -> Self {
         self.starts_issuers_together = true;
         self.empty()
+    }
+
+    /// Leaves `TRUSTED_PROXIES` to the test. So nginx, which the programs must trust, is never in front of
+    /// them.
+    #[must_use]
+    pub fn sets_trusted_proxies(mut self) -> Self {
+        self.sets_trusted_proxies = true;
+        self
     }
 
     /// Begins with an empty database, in which the programs create the tables and generate signing keys. By
@@ -241,6 +250,7 @@ impl World {
             has_test_clock: false,
             waits_until_ready: true,
             starts_issuers_together: false,
+            sets_trusted_proxies: false,
             begins_empty: false,
             has_own_postgres: false,
             has_postgres_proxy: false,
@@ -296,7 +306,8 @@ impl Deployment {
     async fn start_many(&mut self, setup: &WorldBuilder) -> u16 {
         let issuers = [(); REPLICAS].map(|()| free_port());
         let apis = [(); REPLICAS].map(|()| free_port());
-        let (reverse_proxy, port) = ReverseProxy::start(self.dir.path(), &issuers, &apis).await;
+        let (reverse_proxy, port) =
+            ReverseProxy::start(self.dir.path(), &issuers, &apis, setup.sets_trusted_proxies).await;
         let (master_key, account_key) = (
             self.data_dir().join(MASTER_KEY),
             self.data_dir().join("account.key"),
