@@ -38,6 +38,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(account::export))
         .routes(routes!(mfa::begin, mfa::disable))
         .routes(routes!(mfa::confirm))
+        .routes(routes!(mfa::renew_recovery_codes))
         .routes(routes!(passkeys::list))
         .routes(routes!(passkeys::remove))
         .routes(routes!(passkeys::rename))

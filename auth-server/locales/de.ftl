@@ -223,6 +223,8 @@ account-link-sent = Prüfen Sie Ihr Postfach
     .link = Zurück zu Ihrem Konto
 account-two-step-on = An: Mit einem Passwort geben Sie auch einen Code aus Ihrer Authenticator‑App ein.
 account-two-step-off = Aus: Ihr Passwort allein gibt Zugang zu Ihrem Konto.
+account-recovery-codes = Wiederherstellungscodes
+account-few-recovery-codes = Sie haben zu wenige Wiederherstellungscodes. Wenn Sie Ihr Telefon verlieren, brauchen Sie einen, um sich mit Ihrem Passwort anzumelden.
 account-no-password = Sie melden sich nur mit Passkeys an, die keinen Code brauchen.
 account-passkeys = { $n ->
     [one] Ihr Konto hat { $n } Passkey.
@@ -264,6 +266,7 @@ event-password-reset = Das Passwort wurde zurückgesetzt
 event-two-step-on = Die Anmeldung in zwei Schritten wurde eingeschaltet
 event-two-step-off = Die Anmeldung in zwei Schritten wurde ausgeschaltet
 event-recovery-code = Ein Wiederherstellungscode wurde benutzt
+event-recovery-codes-renewed = Neue Wiederherstellungscodes wurden erzeugt
 event-signed-in-passkey = Mit einem Passkey angemeldet
 event-passkey-added = Ein Passkey wurde hinzugefügt
 event-passkey-removed = Ein Passkey wurde entfernt
@@ -363,7 +366,7 @@ two-step-first-code = Der Code, den die App anzeigt
 two-step-turn-on = Einschalten
 two-step-turn-off = Ausschalten
 two-step-is-on = Die Anmeldung in zwei Schritten ist an
-two-step-signed-out-elsewhere = Sie wurden auf allen anderen Geräten und in allen Apps abgemeldet.
+    .text = Sie wurden auf allen anderen Geräten und in allen Apps abgemeldet.
 two-step-off-effect = Ohne sie wird bei der Anmeldung mit einem Passwort kein Code verlangt. Beim Ausschalten werden Sie auf allen anderen Geräten und in allen Apps abgemeldet.
 two-step-is-off = Die Anmeldung in zwei Schritten ist aus
     .text = Bei der Anmeldung mit einem Passwort wird jetzt kein Code verlangt. Sie wurden auf allen anderen Geräten und in allen Apps abgemeldet.
@@ -374,6 +377,15 @@ recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, geben Sie statt des
 recovery-codes-account = Die Codes gehören zum Konto { $email } und wurden am { $date } erzeugt.
 recovery-codes-print = Codes drucken
 recovery-codes-kept = Ich habe die Codes gesichert
+recovery-codes-renewed = Ihre Wiederherstellungscodes sind ersetzt
+    .text = Die bisherigen Codes gelten nicht mehr.
+recovery-codes-renew = Neue Wiederherstellungscodes erzeugen
+recovery-codes-renew-effect = Sie erhalten zehn neue Codes. Die bisherigen gelten dann nicht mehr.
+recovery-codes-left = { $n ->
+    [0] Es ist kein Wiederherstellungscode übrig.
+    [one] Es ist noch { $n } Wiederherstellungscode übrig.
+   *[other] Es sind noch { $n } Wiederherstellungscodes übrig.
+ }
 
 ## Passkeys
 

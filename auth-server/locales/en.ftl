@@ -224,6 +224,8 @@ account-link-sent = Check your e‑mail
     .link = Back to your account
 account-two-step-on = On: with a password, you also enter a code from your authenticator app.
 account-two-step-off = Off: your password alone gives access to your account.
+account-recovery-codes = Recovery codes
+account-few-recovery-codes = You have too few recovery codes. If you lose your phone, you need one to sign in with your password.
 account-no-password = You sign in with passkeys alone, which need no code.
 account-passkeys = { $n ->
     [one] Your account has { $n } passkey.
@@ -265,6 +267,7 @@ event-password-reset = The password was reset
 event-two-step-on = Two-step sign‑in was turned on
 event-two-step-off = Two-step sign‑in was turned off
 event-recovery-code = A recovery code was used
+event-recovery-codes-renewed = New recovery codes were made
 event-signed-in-passkey = Signed in with a passkey
 event-passkey-added = A passkey was added
 event-passkey-removed = A passkey was removed
@@ -364,7 +367,7 @@ two-step-first-code = The code that the app shows
 two-step-turn-on = Turn on
 two-step-turn-off = Turn off
 two-step-is-on = Two-step sign‑in is on
-two-step-signed-out-elsewhere = You were signed out on all other devices and in all apps.
+    .text = You were signed out on all other devices and in all apps.
 two-step-off-effect = Without it, a sign‑in with a password takes no code. Turning it off signs you out on all other devices and in all apps.
 two-step-is-off = Two-step sign‑in is off
     .text = A sign‑in with a password takes no code now. You were signed out on all other devices and in all apps.
@@ -375,6 +378,15 @@ recovery-codes-explanation = If you lose your phone, enter one of these codes in
 recovery-codes-account = They belong to the account { $email }, and were made on { $date }.
 recovery-codes-print = Print the codes
 recovery-codes-kept = I have saved the codes
+recovery-codes-renewed = Your recovery codes are replaced
+    .text = The former codes no longer work.
+recovery-codes-renew = Make new recovery codes
+recovery-codes-renew-effect = You get ten new codes. Those that you have no longer work then.
+recovery-codes-left = { $n ->
+    [0] No recovery code is left.
+    [one] { $n } recovery code is left.
+   *[other] { $n } recovery codes are left.
+ }
 
 ## Passkeys
 

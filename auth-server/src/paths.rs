@@ -25,6 +25,7 @@ pub(crate) const TWO_STEP: &str = "/account/two-step";
 pub(crate) const TWO_STEP_ENROLLMENT: &str = "/account/two-step/enrollment";
 pub(crate) const TWO_STEP_CONFIRMATION: &str = "/account/two-step/confirmation";
 pub(crate) const TWO_STEP_OFF: &str = "/account/two-step/off";
+pub(crate) const RECOVERY_CODES: &str = "/account/two-step/recovery-codes";
 pub(crate) const PASSKEYS: &str = "/account/passkeys";
 pub(crate) const PASSKEY_NAME: &str = "/account/passkeys/name";
 pub(crate) const PASSKEY_REMOVAL: &str = "/account/passkeys/removal";

@@ -75,6 +75,7 @@ pub(crate) fn router(app: App) -> OpenApiRouter {
         .routes(routes!(two_step::show))
         .routes(routes!(two_step::enroll))
         .routes(routes!(two_step::confirm))
+        .routes(routes!(two_step::renew_recovery_codes))
         .routes(routes!(two_step::turn_off))
         .routes(routes!(signout::show, signout::show_by_form))
         .routes(routes!(signout::confirm))

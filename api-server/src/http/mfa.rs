@@ -1,4 +1,4 @@
-//! `/me/mfa/totp`: two-step sign-in.
+//! `/me/mfa/…`: two-step sign-in and its recovery codes.
 
 use super::reauthentication;
 use crate::error::ApiError;
@@ -131,4 +131,25 @@ pub(crate) async fn disable(
     let sid = mfa::disable(&identity, &session, Some(&presented), &context).await?;
     let cookie = replacement_cookie(&session, &sid, &context);
     Ok((StatusCode::NO_CONTENT, cookie))
+}
+
+/// Renew the recovery codes
+///
+/// Requires the password and a code. Returns ten new recovery codes. The former ones no longer work.
+#[utoipa::path(
+    post, path = "/me/mfa/recovery-codes", operation_id = "renewRecoveryCodes", tag = "Users",
+    request_body = PresentedCredentials, security(("session" = [], "csrf" = [])),
+    responses(
+        (status = 201, description = "The new recovery codes.", body = RecoveryCodes),
+        UnrestrictedSession, JsonBody, code::LoginLocked, code::MfaRequired, code::NotFound,
+    )
+)]
+pub(crate) async fn renew_recovery_codes(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    Authorized(UnrestrictedSession(session), body): Authorized<UnrestrictedSession, JsonBody>,
+) -> Result<impl IntoResponse, ApiError> {
+    let presented = reauthentication::read_credentials(&body)?;
+    let recovery_codes = mfa::renew_recovery_codes(&identity, &session, Some(&presented), &context).await?;
+    Ok((StatusCode::CREATED, Json(RecoveryCodes { recovery_codes })))
 }

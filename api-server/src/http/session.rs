@@ -56,6 +56,8 @@ pub(crate) struct Me {
     has_password: bool,
     /// Whether sign-in with the password requires a one-time code.
     mfa_enabled: bool,
+    /// The number of unused recovery codes.
+    recovery_codes_left: i64,
     auth: Auth,
 }
 
@@ -152,6 +154,7 @@ pub(crate) async fn me(caller: Principal, State(db): State<Db>) -> Result<Json<M
         user: account.user,
         has_password: account.has_password,
         mfa_enabled: account.mfa_enabled,
+        recovery_codes_left: account.recovery_codes_left,
         auth,
     }))
 }

@@ -215,6 +215,7 @@ async fn reset_mfa(services: &Services, args: &UserArgs) -> Result<(), Error> {
     administration::reset_mfa(db, revocations, &mails, &account, &context).await?;
     let account = Account {
         mfa_enabled: false,
+        recovery_codes_left: 0,
         passkeys: 0,
         ..account
     };

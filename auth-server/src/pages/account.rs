@@ -26,6 +26,8 @@ use std::collections::HashMap;
 
 /// The number of events on the page.
 const SHOWN_EVENTS: usize = 20;
+/// The number of recovery codes from which on the page asks the user to make new ones.
+const FEW_RECOVERY_CODES: u64 = 2;
 
 /// The account of a user.
 pub(crate) struct AccountPage<'a> {
@@ -49,6 +51,10 @@ struct AccountTemplate<'a> {
     email_verified: bool,
     created_at: Timestamp,
     mfa_enabled: bool,
+    /// The number of unused recovery codes.
+    recovery_codes_left: u64,
+    /// Whether to ask the user above all else to make new ones.
+    lacks_recovery_codes: bool,
     has_password: bool,
     is_administrator: bool,
     /// The number of passkeys; `None` if no passkey can belong to this installation.
@@ -95,6 +101,8 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
     events.truncate(SHOWN_EVENTS);
     let passkeys = u64::try_from(account.passkeys).unwrap_or_default();
     let passkeys = page.has_passkeys.then_some(passkeys);
+    let recovery_codes_left = u64::try_from(account.recovery_codes_left).unwrap_or_default();
+    let needs_codes = account.mfa_enabled && account.has_password;
     let (path, parts) = (paths::ACCOUNT, page.parts);
     render(
         &text::of("account").plain(),
@@ -104,6 +112,8 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             email_verified: account.user.email_verified,
             created_at: account.user.created_at,
             mfa_enabled: account.mfa_enabled,
+            recovery_codes_left,
+            lacks_recovery_codes: needs_codes && recovery_codes_left <= FEW_RECOVERY_CODES,
             has_password: account.has_password,
             is_administrator: account.user.role == Role::Admin,
             passkeys,

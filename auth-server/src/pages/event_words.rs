@@ -32,6 +32,7 @@ pub(super) fn of_kind(name: EventName) -> Text<'static> {
         EventName::MfaEnabled => text::of("event-two-step-on"),
         EventName::MfaDisabled => text::of("event-two-step-off"),
         EventName::RecoveryCodeUsed => text::of("event-recovery-code"),
+        EventName::RecoveryCodesRenewed => text::of("event-recovery-codes-renewed"),
         EventName::PasskeyAdded => text::of("event-passkey-added"),
         EventName::PasskeyRemoved => text::of("event-passkey-removed"),
         EventName::PasswordRemoved => text::of("event-password-removed"),

@@ -1,4 +1,4 @@
-//! Turning two-step sign-in on and off.
+//! Turning two-step sign-in on and off, and new recovery codes.
 
 use crate::credential_check::{self, PresentedCredentials, RequiredFactors};
 use crate::end_reason::EndReason;
@@ -109,6 +109,36 @@ pub async fn confirm(
     mails.send_notice(&mut tx, to, notice, context).await?;
     tx.commit().await?;
     Ok((codes, sid))
+}
+
+/// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and replaces the recovery
+/// codes by new ones, which it returns. Ends no session. Fails with [`Error::NotEnabled`] if two-step sign-in
+/// is off, and with [`credential_check::Error::SignedOut`] if the session ended meanwhile.
+pub async fn renew_recovery_codes(
+    identity: &Identity,
+    session: &Session,
+    presented: Option<&PresentedCredentials>,
+    context: &RequestContext,
+) -> Result<Vec<String>, Error> {
+    let user = &session.user;
+    if !second_factor::is_enabled(&identity.db, user.id).await? {
+        return Err(Error::NotEnabled);
+    }
+    let required = RequiredFactors::All;
+    let verified = credential_check::prove(identity, session, presented, required, context).await?;
+    let mut tx = identity.db.begin().await?;
+    if users::lock(&mut tx, &verified).await?.is_none() {
+        return Err(credential_check::Error::WrongCredentials.into());
+    }
+    // Two-step sign-in is still on: turning it off ends this session.
+    credential_check::hold_session(&mut tx, session, context).await?;
+    let codes = recovery_codes::replace_all(&mut tx, &identity.account_key, user.id).await?;
+    let event = Event::success(EventName::RecoveryCodesRenewed).user(user.id);
+    event.record(&mut tx, context).await?;
+    let (mails, to, notice) = (&identity.mails, user.recipient(), Notice::RecoveryCodesRenewed);
+    mails.send_notice(&mut tx, to, notice, context).await?;
+    tx.commit().await?;
+    Ok(codes)
 }
 
 /// Verifies the user's credentials, or the recent sign-in if `presented` is `None`, and turns two-step

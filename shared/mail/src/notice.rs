@@ -26,6 +26,8 @@ pub enum Notice<'a> {
     MfaDisabled,
     /// A recovery code was used instead of a one-time code. Holds the number of unused recovery codes.
     RecoveryCodeUsed(usize),
+    /// The user replaced the recovery codes by new ones.
+    RecoveryCodesRenewed,
     /// A passkey was added.
     PasskeyAdded,
     /// A passkey was removed.
@@ -111,8 +113,13 @@ impl Notice<'_> {
             Self::RecoveryCodeUsed(remaining) => (
                 "A recovery code was used",
                 format!(
-                    "Someone signed in to your account with one of your recovery codes. Unused codes left: {remaining}."
+                    "Someone signed in to your account with one of your recovery codes. Unused codes left: {remaining}. \
+                     You can make new ones on your account page."
                 ),
+            ),
+            Self::RecoveryCodesRenewed => (
+                "Your recovery codes were replaced",
+                "New recovery codes were made for your account. The former ones no longer work.".to_owned(),
             ),
             Self::PasskeyAdded => (
                 "A passkey was added",

@@ -143,6 +143,7 @@ rows! {
         Body::Json(|_| json!({ "token": "x" }));
     "beginTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
     "confirmTotp" [Session] 401 |f| "/me/mfa/totp/verifications", Body::Json(|f| json!({ "otp": f.code }));
+    "renewRecoveryCodes" [Session] 401 |f| "/me/mfa/recovery-codes", PASSWORD_ALONE;
     "disableTotp" [Session] 401 |f| "/me/mfa/totp", PASSWORD_ALONE;
     "renamePasskey" [Session] 401 |f| "/me/passkeys/1/name", Body::Json(|_| json!({ "name": "Held back" }));
     "removePasskey" [Session] 401 |f| "/me/passkeys/1", PASSWORD_ALONE;
@@ -191,6 +192,7 @@ rows! {
     "deleteAccountByForm" [Session] 303 |f| "/account/deletion", Body::OwnForm("");
     "enrollTwoStepByForm" [Session] 303 |f| "/account/two-step/enrollment", Body::OwnForm("");
     "confirmTwoStepByForm" [Session] 303 |f| "/account/two-step/confirmation", Body::Form("csrf=x&otp=123456");
+    "renewRecoveryCodesByForm" [Session] 303 |f| "/account/two-step/recovery-codes", Body::OwnForm("");
     "turnTwoStepOffByForm" [Session] 303 |f| "/account/two-step/off", Body::OwnForm("");
     "addPasskey" [Session] 303 |f| "/account/passkeys", Body::Form("csrf=x&name=x&state=x&credential=x");
     "renamePasskeyByForm" [Session] 303 |f| "/account/passkeys/name", Body::Form("csrf=x&passkey=1&name=x");

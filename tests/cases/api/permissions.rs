@@ -154,6 +154,8 @@ table! {
                                                                            [422 | 422 422 422 422 | 422 | 422 422 422 422 422 422 422 422 422 | 401 | 422 401];
     begin_totp: "beginTotp" POST "/me/mfa/totp" RIGHT_PASSWORD,                     [401 | 201 201 201 201 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     confirm_totp: "confirmTotp" POST "/me/mfa/totp/verifications" CODE,    [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
+    renew_recovery_codes: "renewRecoveryCodes" POST "/me/mfa/recovery-codes" RIGHT_PASSWORD,
+                                                                           [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     disable_totp: "disableTotp" DELETE "/me/mfa/totp" RIGHT_PASSWORD,               [401 | 404 404 404 404 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     list_sessions: "listSessions" GET "/me/sessions" Body::None,           [401 | 200 200 200 200 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
     end_other_sessions: "endOtherSessions" DELETE "/me/sessions" Body::None, [401 | 204 204 204 204 | 403 | 403 403 403 403 403 403 403 403 403 | 401 | 401 401];
@@ -314,6 +316,8 @@ table! {
     enroll_two_step_by_form: "enrollTwoStepByForm" POST "/account/two-step/enrollment" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     confirm_two_step_by_form: "confirmTwoStepByForm" POST "/account/two-step/confirmation" Body::Form,
+                                                                           [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
+    renew_recovery_codes_by_form: "renewRecoveryCodesByForm" POST "/account/two-step/recovery-codes" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];
     turn_two_step_off_by_form: "turnTwoStepOffByForm" POST "/account/two-step/off" Body::Form,
                                                                            [403 | 403 403 403 403 | 403 | 403 403 403 403 403 403 403 403 403 | 403 | 403 403];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use tests::{RawConnection, Reply, SharedWorld, on_every_shape};
 
 /// Paths with all their methods except OPTIONS.
-const PATHS: [(&str, &[&str]); 38] = [
+const PATHS: [(&str, &[&str]); 39] = [
     ("/posts", &["GET", "HEAD", "POST"]),
     ("/v1/posts", &["GET", "HEAD", "POST"]),
     ("/posts/1", &["GET", "HEAD", "PATCH", "DELETE"]),
@@ -18,6 +18,7 @@ const PATHS: [(&str, &[&str]); 38] = [
     ("/logout", &["POST"]),
     ("/me", &["DELETE", "GET", "HEAD"]),
     ("/me/mfa/totp", &["DELETE", "POST"]),
+    ("/me/mfa/recovery-codes", &["POST"]),
     ("/me/passkeys", &["GET", "HEAD"]),
     ("/me/passkeys/1", &["DELETE"]),
     ("/me/passkeys/1/name", &["PUT"]),

@@ -97,6 +97,8 @@ async fn schemathesis_reports_no_failures(world: World) {
         "--include-operation-id",
         "confirmTotp",
         "--include-operation-id",
+        "renewRecoveryCodes",
+        "--include-operation-id",
         "disableTotp",
         "--include-operation-id",
         "listPasskeys",

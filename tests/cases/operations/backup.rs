@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use tests::{PASSWORD, World, on_shapes};
+use tests::{Authenticator, PASSWORD, World, on_shapes};
 
 /// Expects that a command failed with this exit code, for a reason with these words.
 pub(super) fn expect_refusal(output: &Output, code: i32, words: &str) {
@@ -38,6 +38,8 @@ fn files(directory: &Path) -> Vec<String> {
 
 async fn a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token(mut world: World) {
     let (user, app) = world.user_and_app().await;
+    let two_steps = world.user().await;
+    Authenticator::enable(&world, &two_steps).await;
     let kept = user.publish("Before the backup").await;
     let tokens = app.tokens(&user, "posts:read").await;
     let backup = world.data_dir().with_file_name("backup.db");
@@ -93,6 +95,9 @@ async fn a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token(mut worl
         let refused = refused.expect_token_error(400, "invalid_grant");
         assert_eq!(refused.text().contains(reason), has_reason, "{refused}");
     }
+    let account = world.cli(&["users", "show", "--email", &two_steps.email, "--json"], "");
+    assert_eq!(account["mfa_enabled"], true);
+    assert_eq!(account["recovery_codes_left"], 0);
     user.get("/me").await.expect(401);
     let sign_in = user.browser().open("/signin").await;
     let words = "because this service was restored from a backup.";

@@ -79,6 +79,7 @@ async fn no_form_accepts_an_old_sign_in(world: SharedWorld) {
         "/account/email",
         "/account/two-step/enrollment",
         "/account/two-step/confirmation",
+        "/account/two-step/recovery-codes",
         "/account/two-step/off",
         "/account/passkeys",
         "/account/passkeys/name",
@@ -188,6 +189,7 @@ async fn a_form_belongs_to_the_user_who_saw_it(world: SharedWorld) {
         expect_words(&refused, 409, "This browser is now signed in to another account.");
     }
     for path in [
+        "/account/two-step/recovery-codes",
         "/account/two-step/off",
         "/account/password/removal",
         "/account/sessions/end-others",

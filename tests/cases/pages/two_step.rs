@@ -1,6 +1,6 @@
 //! `/account/two-step`.
 
-use super::expect_words;
+use super::{expect_redirect, expect_words};
 use serde_json::json;
 use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, User, World, on_every_shape};
 
@@ -81,14 +81,53 @@ async fn enrolled(world: &World) -> (User, Authenticator, Browser) {
     (user, app, browser)
 }
 
+/// Submits one of the forms of a user with two-step sign-in.
+async fn post(browser: &mut Browser, form: &str) -> Page {
+    let page = open(browser).await;
+    let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+    let action = page.url.join(&format!("/account/two-step/{form}")).unwrap();
+    browser.post(&action, &fields).await
+}
+
+async fn a_user_renews_the_recovery_codes(world: SharedWorld) {
+    let (user, app, mut browser) = enrolled(&world).await;
+    let account = browser.open("/account").await;
+    expect_words(&account, 200, "10 recovery codes are left.");
+    assert!(!account.visible_text().contains("too few"), "{}", account.reply);
+    let done = post(&mut browser, "recovery-codes").await;
+    expect_words(&done, 200, "Your recovery codes are replaced");
+    let codes = done.recovery_codes();
+    assert_eq!(codes.len(), 10);
+    let log_in = |otp: &str| {
+        let body = json!({ "email": user.email, "password": PASSWORD, "otp": otp });
+        world.anyone().post("/login").json(&body)
+    };
+    log_in(&app.recovery_codes[0])
+        .await
+        .expect_error(403, "mfa_required");
+    for code in &codes[..8] {
+        log_in(code).await.expect(200);
+    }
+    let account = browser.open("/account").await;
+    for words in [
+        "2 recovery codes are left.",
+        "You have too few recovery codes.",
+        "New recovery codes were made",
+    ] {
+        expect_words(&account, 200, words);
+    }
+    // There is nothing to renew once two-step sign-in is off.
+    post(&mut browser, "off").await;
+    let outdated = post(&mut browser, "recovery-codes").await;
+    expect_redirect(&outdated, "/account/two-step");
+}
+
 async fn a_user_turns_two_step_sign_in_off(world: SharedWorld) {
     let (user, app, mut browser) = enrolled(&world).await;
     let with_recovery_code =
         json!({ "email": user.email, "password": PASSWORD, "otp": app.recovery_codes[1] });
     let elsewhere = world.log_in_with(&with_recovery_code).await;
-    let page = open(&mut browser).await;
-    let csrf = page.hidden("csrf").unwrap();
-    let done = browser.submit(&page, &[("csrf", &csrf)]).await;
+    let done = post(&mut browser, "off").await;
     expect_words(&done, 200, "Two-step sign-in is off");
     assert!(!is_on(&mut browser).await);
     elsewhere.get("/me").await.expect_error(401, "unauthenticated");
@@ -140,6 +179,7 @@ async fn the_pages_need_a_session(world: SharedWorld) {
 on_every_shape!(
     a_user_turns_two_step_sign_in_on,
     a_wrong_code_turns_nothing_on,
+    a_user_renews_the_recovery_codes,
     a_user_turns_two_step_sign_in_off,
     an_outdated_form_shows_the_present_page,
     the_pages_need_a_session,

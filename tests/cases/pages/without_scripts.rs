@@ -97,8 +97,11 @@ async fn two_step_sign_in_is_turned_off_without_scripts(world: World) {
     visitor.submit(&fields, SUBMIT, "id=\"otp\"").await;
     let code = [("#otp", authenticator.recovery_codes[0].as_str())];
     visitor.submit(&code, SUBMIT, "href=\"/signout\"").await;
-    visitor.open("/account/two-step").await;
-    visitor.submit(&[], SUBMIT, DONE).await;
+    for (form, text) in [("recovery-codes", "class=\"codes\""), ("off", DONE)] {
+        visitor.open("/account/two-step").await;
+        let button = format!("form[action='/account/two-step/{form}'] button");
+        visitor.submit(&[], &button, text).await;
+    }
 }
 
 async fn an_initial_password_is_replaced_without_scripts(world: World) {

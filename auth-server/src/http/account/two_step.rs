@@ -1,4 +1,5 @@
-//! `/account/two-step`: the pages on which users turn two-step sign-in on and off.
+//! `/account/two-step`: the pages on which users turn two-step sign-in on and off, and renew the recovery
+//! codes.
 
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FirstCodeErrors, FormErrors, OtherUserErrors, SessionErrors};
@@ -23,7 +24,8 @@ use web::cookies::replacement_cookie;
 
 /// Show the page of two-step sign-in
 ///
-/// The form turns it on if it is off, and off if it is on. Requires a sign-in within the last ten minutes.
+/// If it is off, a form turns it on. If it is on, one form renews the recovery codes, and another turns it
+/// off. Requires a sign-in within the last ten minutes.
 #[utoipa::path(
     get, path = paths::TWO_STEP, operation_id = "showTwoStep", tag = "Pages", params(AccountQuery),
     security((), ("session" = [])),
@@ -107,7 +109,8 @@ pub(crate) async fn confirm(
     Ok(match complete(&identity, &session, &fields, &context).await {
         Ok((codes, sid)) => {
             let cookie = replacement_cookie(&session, &sid, &context);
-            let page = pages::recovery_codes(&codes, &session.user.email, context.now);
+            let email = &session.user.email;
+            let page = pages::recovery_codes(&text::of("two-step-is-on"), &codes, email, context.now);
             (cookie, page).into_response()
         }
         Err(error) => renderer.show_again(error, |form| pages::two_step_enrollment(form, &enrollment)),
@@ -135,6 +138,37 @@ async fn complete(
     mfa::confirm(identity, session, &otp, context)
         .await
         .map_err(form_error)
+}
+
+/// Renew the recovery codes
+///
+/// Requires a sign-in within the last ten minutes. Shows ten new codes. The former ones no longer work.
+#[utoipa::path(
+    post, path = paths::RECOVERY_CODES, operation_id = "renewRecoveryCodesByForm", tag = "Pages",
+    security((), ("session" = [])),
+    request_body(content = AccountForm, content_type = "application/x-www-form-urlencoded"),
+    responses(
+        (status = 200, description = "The new recovery codes.", body = String, content_type = "text/html"),
+        (status = 303, description = "Redirect to the sign-in page, or to the page of two-step sign-in if it is off.",
+         headers(("Location"))),
+        FormErrors, OtherUserErrors,
+    )
+)]
+pub(crate) async fn renew_recovery_codes(
+    State(identity): State<Identity>,
+    Context(context): Context,
+    renderer: FormRenderer,
+    SessionForm(session, _): SessionForm<AccountForm>,
+) -> Result<Response, FlowError> {
+    let session = require_recent_sign_in(session, paths::TWO_STEP, false, &context)?;
+    let renewed = mfa::renew_recovery_codes(&identity, &session, None, &context).await;
+    let (change, email) = (text::of("recovery-codes-renewed"), &session.user.email);
+    Ok(match renewed {
+        Ok(codes) => pages::recovery_codes(&change, &codes, email, context.now),
+        Err(error) => renderer
+            .for_user(&session)
+            .show_again(form_error(error), |form| pages::two_step_off(form, email)),
+    })
 }
 
 /// Turn two-step sign-in off

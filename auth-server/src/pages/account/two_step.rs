@@ -1,5 +1,6 @@
-//! The pages on which users turn two-step sign-in on and off.
+//! The pages on which users turn two-step sign-in on and off, and renew the recovery codes.
 
+use crate::pages::text::Text;
 use crate::pages::{FormState, render, text};
 use askama::Template;
 use axum::response::Response;
@@ -42,6 +43,9 @@ struct TwoStepEnrollmentTemplate<'a> {
 #[derive(Template)]
 #[template(path = "recovery_codes.html")]
 struct RecoveryCodesTemplate<'a> {
+    title: &'a str,
+    /// The further effect of the change.
+    effect: String,
     codes: &'a [String],
     /// The address of the account, which the printed page names.
     email: &'a str,
@@ -54,7 +58,7 @@ pub(crate) fn two_step_on(form: FormState<'_>, email: &str) -> Response {
     render(&text::of("two-step").plain(), &TwoStepOnTemplate { form, email })
 }
 
-/// Renders the form that turns two-step sign-in off.
+/// Renders the forms that renew the recovery codes and turn two-step sign-in off.
 pub(crate) fn two_step_off(form: FormState<'_>, email: &str) -> Response {
     render(&text::of("two-step").plain(), &TwoStepOffTemplate { form, email })
 }
@@ -71,13 +75,18 @@ pub(crate) fn two_step_enrollment(form: FormState<'_>, enrollment: &Enrollment) 
     render(&text::of("two-step-enroll").plain(), &template)
 }
 
-/// Renders new recovery codes of the account with this address, which are shown once.
-pub(crate) fn recovery_codes(codes: &[String], email: &str, now: Timestamp) -> Response {
-    let date = text::day(now);
-    render(
-        &text::of("two-step-is-on").plain(),
-        &RecoveryCodesTemplate { codes, email, date },
-    )
+/// Renders new recovery codes of the account with this address, which are shown once. `change` is the text
+/// about the change that made them, whose attribute `text` is its further effect.
+pub(crate) fn recovery_codes(change: &Text<'_>, codes: &[String], email: &str, now: Timestamp) -> Response {
+    let title = change.plain();
+    let template = RecoveryCodesTemplate {
+        title: &title,
+        effect: change.attribute("text"),
+        codes,
+        email,
+        date: text::day(now),
+    };
+    render(&title, &template)
 }
 
 /// Returns a QR code as an SVG element, or `None` if the text is too long for one.

@@ -36,6 +36,8 @@ event_names! {
     MfaDisabled = "authn_mfa_disabled",
     /// A recovery code was used instead of a one-time code.
     RecoveryCodeUsed = "authn_recovery_code_used",
+    /// A user replaced the recovery codes by new ones.
+    RecoveryCodesRenewed = "authn_recovery_codes_renewed",
     /// A user added a passkey.
     PasskeyAdded = "authn_passkey_added",
     /// A passkey, or all passkeys of a user, were removed.

@@ -8,13 +8,15 @@ use storage::db::{Db, Error};
 use storage::{fetch_optional, sql};
 use utoipa::ToSchema;
 
-/// The columns of [`Account`]. They read the tables `totp` and `passkeys` too, which other modules own, so
-/// that `GET /me` takes one round trip.
+/// The columns of [`Account`]. They read the tables `totp`, `recovery_codes` and `passkeys` too, which other
+/// modules own, so that `GET /me` takes one round trip.
 macro_rules! columns {
     () => {
         "id, email, email_verified, role, created_at, updated_at, disabled_at, password_change_required,
          password_hash IS NOT NULL AS has_password,
          EXISTS (SELECT 1 FROM totp WHERE totp.user_id = users.id AND totp.confirmed_at IS NOT NULL) AS mfa_enabled,
+         (SELECT COUNT(*) FROM recovery_codes
+          WHERE recovery_codes.user_id = users.id AND recovery_codes.used_at IS NULL) AS recovery_codes_left,
          (SELECT COUNT(*) FROM passkeys WHERE passkeys.user_id = users.id) AS passkeys"
     };
 }
@@ -37,6 +39,8 @@ pub struct Account {
     pub has_password: bool,
     /// Whether two-step sign-in is on.
     pub mfa_enabled: bool,
+    /// The number of unused recovery codes.
+    pub recovery_codes_left: i64,
     /// The number of passkeys.
     pub passkeys: i64,
     /// Whether the user must choose another password before doing anything else.
@@ -69,6 +73,7 @@ impl Account {
             user,
             has_password: true,
             mfa_enabled: false,
+            recovery_codes_left: 0,
             passkeys: 0,
             password_change_required,
             disabled_at: None,

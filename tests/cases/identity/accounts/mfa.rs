@@ -163,6 +163,36 @@ async fn recovery_codes_work_once_instead_of_a_code(world: World) {
     );
 }
 
+async fn recovery_codes_are_renewed(world: SharedWorld) {
+    let ann = world.sign_up_confirmed().await;
+    let app = Authenticator::enable(&world, &ann).await;
+    let ann = world.log_in_with(&app.sign_in(&world, &ann)).await;
+    let renew = |password: &str, otp: &str| {
+        ann.post("/me/mfa/recovery-codes")
+            .json(&json!({ "password": password, "otp": otp }))
+    };
+    renew("not the password", &app.recovery_codes[0])
+        .await
+        .expect_validation_errors(&["/password"]);
+    renew(PASSWORD, "no code").await.expect_error(403, "mfa_required");
+    let renewed = renew(PASSWORD, &app.recovery_codes[0]).await.expect(201);
+    assert_eq!(renewed.header("cache-control"), "no-store");
+    let codes: Vec<String> = serde_json::from_value(renewed.json()["recovery_codes"].take()).unwrap();
+    assert_eq!(codes.len(), 10);
+    world
+        .mail(&ann.email, "Your recovery codes were replaced", 1)
+        .await;
+    for (code, status, left) in [(&app.recovery_codes[1], 403, 10), (&codes[0], 200, 9)] {
+        let body = json!({ "email": ann.email, "password": PASSWORD, "otp": code });
+        world.anyone().post("/login").json(&body).await.expect(status);
+        // The session in which the codes were renewed goes on.
+        assert_eq!(
+            ann.get("/me").await.expect(200).json()["recovery_codes_left"],
+            left
+        );
+    }
+}
+
 async fn recovery_codes_of_other_users_are_rejected(world: SharedWorld) {
     let (ann, bob) = (world.user().await, world.user().await);
     let anns = Authenticator::enable(&world, &ann).await;
@@ -269,6 +299,7 @@ on_every_shape!(
     codes_work_once_and_one_time_step_to_either_side,
     codes_may_hold_blanks_and_hyphens,
     recovery_codes_work_once_instead_of_a_code,
+    recovery_codes_are_renewed,
     recovery_codes_of_other_users_are_rejected,
     enabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens,
     disabling_mfa_keeps_the_session_and_ends_all_others_and_all_tokens,

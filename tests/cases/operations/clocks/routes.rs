@@ -64,7 +64,7 @@ const SERVED: [&str; 48] = [
 ];
 
 /// All other operations.
-const REFUSED: [&str; 98] = [
+const REFUSED: [&str; 100] = [
     "addPasskey",
     "authorize",
     "authorizeByForm",
@@ -125,6 +125,8 @@ const REFUSED: [&str; 98] = [
     "removePasswordByForm",
     "renamePasskey",
     "renamePasskeyByForm",
+    "renewRecoveryCodes",
+    "renewRecoveryCodesByForm",
     "replaceRegistration",
     "requestEmailVerification",
     "requestEmailVerificationByForm",

@@ -59,10 +59,13 @@ routes! {
         let body = json!({ "otp": app.next_code(&f.world) });
         user.post("/me/mfa/totp/verifications").json(&body)
     };
+    renewRecoveryCodes "session" [26 26] |f| {
+        let (user, app) = with_two_steps(f).await;
+        let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] });
+        user.post("/me/mfa/recovery-codes").json(&body)
+    };
     disableTotp "session" [23 23] |f| {
-        let user = f.world.user().await;
-        let app = Authenticator::enable(&f.world, &user).await;
-        let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
+        let (user, app) = with_two_steps(f).await;
         let body = json!({ "password": PASSWORD, "otp": app.recovery_codes[0] });
         user.delete("/me/mfa/totp").json(&body)
     };
@@ -113,6 +116,14 @@ async fn reset_token(f: &Fixture) -> String {
         .json(&json!({ "email": email }));
     ask.await.expect(202);
     f.world.mail(&email, "Reset your password", 1).await.token()
+}
+
+/// A user with two-step sign-in, and the app.
+pub(super) async fn with_two_steps(f: &Fixture) -> (User, Authenticator) {
+    let user = f.world.user().await;
+    let app = Authenticator::enable(&f.world, &user).await;
+    let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
+    (user, app)
 }
 
 /// A user with a passkey, and its id.

@@ -1,5 +1,6 @@
 //! Statements and round trips of the issuer: the token endpoint, its documents and its pages.
 
+use super::accounts::with_two_steps;
 use super::{Fixture, new_address, routes};
 use serde_json::{Value, json};
 use tests::{
@@ -353,14 +354,8 @@ routes! {
         let code = Authenticator::of_page(&page).next_code(&f.world);
         browser.submit_call(&page, &[("otp", &code)])
     };
-    turnTwoStepOffByForm "signed in" [16 16] |f| {
-        let user = f.world.user().await;
-        let app = Authenticator::enable(&f.world, &user).await;
-        let user = f.world.log_in_with(&app.sign_in(&f.world, &user)).await;
-        let mut browser = user.browser();
-        let page = browser.open("/account/two-step").await;
-        browser.submit_call(&page, &[("csrf", &page.hidden("csrf").unwrap())])
-    };
+    renewRecoveryCodesByForm "signed in" [19 19] |f| post_two_step(f, "recovery-codes").await;
+    turnTwoStepOffByForm "signed in" [16 16] |f| post_two_step(f, "off").await;
     showPasskeys "signed in" [3 3] |f| f.owner.browser().open_call("/account/passkeys");
     addPasskey "signed in" [8 8] |f| {
         let mut browser = f.world.user().await.browser();
@@ -454,6 +449,18 @@ async fn passkey_page(f: &Fixture) -> (Browser, Page, Passkey) {
     let passkey = f.world.add_passkey(&mut browser).await;
     let page = browser.open("/account/passkeys").await;
     (browser, page, passkey)
+}
+
+/// The request of a form on the page of a new user with two-step sign-in.
+async fn post_two_step(f: &Fixture, form: &str) -> Call {
+    let (user, _) = with_two_steps(f).await;
+    let mut browser = user.browser();
+    let page = browser.open("/account/two-step").await;
+    let fields = ["csrf", "user"].map(|name| (name.to_owned(), page.hidden(name).unwrap()));
+    browser.post_call(
+        &page.url.join(&format!("/account/two-step/{form}")).unwrap(),
+        &fields,
+    )
 }
 
 /// A device that waits for a decision.

@@ -140,15 +140,25 @@ async fn second_step(walk: &Walk<'_>) {
     walk.check_expecting("second-step-ended", 400).await;
 }
 
-/// The message that two-step sign-in is off.
+/// An account without recovery codes, new ones, and the message that two-step sign-in is off.
 async fn two_step_off(walk: &Walk<'_>) {
     let user = walk.world.user().await;
     let authenticator = Authenticator::enable(walk.world, &user).await;
     enter_password(walk, &user).await;
     let code = authenticator.recovery_codes[0].as_str();
     walk.submit(&[("#otp", code)], SUBMIT, SIGNED_IN).await;
+    let db = walk.world.db().await;
+    let use_up = "UPDATE recovery_codes SET used_at = 1 WHERE user_id = $1";
+    execute!(db.writer(), use_up, user.id).unwrap();
+    db.close().await;
+    walk.visit("account-without-recovery-codes", "/account").await;
     walk.open("/account/two-step").await;
-    walk.submit(&[], SUBMIT, DONE).await;
+    let button = "form[action='/account/two-step/recovery-codes'] button";
+    walk.submit(&[], button, "class=\"codes\"").await;
+    walk.check("recovery-codes-renewed").await;
+    walk.open("/account/two-step").await;
+    walk.submit(&[], "form[action='/account/two-step/off'] button", DONE)
+        .await;
     walk.check("two-step-is-off").await;
 }
 
