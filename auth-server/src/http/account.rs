@@ -17,7 +17,7 @@ use super::redirects::{see_other, see_other_after};
 use crate::app::App;
 use crate::pages::{self, Done, FormState, Overview, Parts, text};
 use crate::paths;
-use audit::events::list::SecurityEvent;
+use audit::events::list::{SecurityEvent, activity};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use foundation::context::RequestContext;
@@ -30,9 +30,6 @@ use revocation::RevokingTx;
 use std::cmp::Reverse;
 use web::{Context, cookies};
 
-/// The number of events from which the page takes those that mean something to users.
-const EVENTS: usize = 200;
-
 /// Reads the data of the page: the session of the request and then the others, the apps, the most recently
 /// used first, and the events as the user may see them, with the names of their apps. If the account was
 /// disabled or deleted meanwhile, fails with a redirect to the sign-in page.
@@ -43,7 +40,8 @@ async fn read(
 ) -> Result<Overview, FlowError> {
     let account = account::find_enabled(&identity.db, session.user.id).await?;
     let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
-    let mut overview = read_overview(account, EVENTS, identity, session, context.now).await?;
+    let events = activity::of_user(&identity.db, account.user.id).await?;
+    let mut overview = read_overview(account, events, identity, session, context.now).await?;
     overview.sessions.sort_by_key(|own| !own.current);
     overview.apps.sort_by_key(|app| Reverse(app.access.last_used_at));
     let events = overview.events.into_iter();

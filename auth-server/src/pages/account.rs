@@ -15,8 +15,7 @@ use super::session_item::SessionItem;
 use super::{FormState, event_words, render, text};
 use crate::paths;
 use askama::Template;
-use audit::events::EventName;
-use audit::events::list::{Outcome, SecurityEvent};
+use audit::events::list::SecurityEvent;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use identity::consents::ConnectedApp;
@@ -24,15 +23,13 @@ use identity::sessions::OwnSession;
 use identity::users::Role;
 use std::collections::HashMap;
 
-/// The number of events on the page.
-const SHOWN_EVENTS: usize = 20;
 /// The number of recovery codes from which on the page asks the user to make new ones.
 const FEW_RECOVERY_CODES: u64 = 2;
 
 /// The account of a user.
 pub(crate) struct AccountPage<'a> {
     pub(crate) form: FormState<'a>,
-    /// The account, with events of which the page shows some.
+    /// The account, with the events that tell its user something.
     pub(crate) overview: &'a Overview,
     /// The parts of the sessions and of the apps to show.
     pub(crate) parts: Parts,
@@ -66,8 +63,6 @@ struct AccountTemplate<'a> {
     /// Whether the user may have more apps than those.
     may_lack_apps: bool,
     events: Vec<EventItem<'a>>,
-    /// Whether there are older events than those.
-    has_older_events: bool,
     now: Timestamp,
 }
 
@@ -89,16 +84,11 @@ struct EventItem<'a> {
 pub(crate) fn account(page: &AccountPage<'_>) -> Response {
     let (overview, account) = (page.overview, &page.overview.account);
     let session = |own: &OwnSession| SessionItem::new(&own.session, own.current);
-    let events = overview.events.iter().filter_map(|event| {
-        Some(EventItem {
-            what: for_its_user(event, &overview.names)?,
-            at: event.at,
-            address: event.address.as_deref(),
-        })
+    let events = overview.events.iter().map(|event| EventItem {
+        what: for_its_user(event, &overview.names),
+        at: event.at,
+        address: event.address.as_deref(),
     });
-    let mut events: Vec<_> = events.take(SHOWN_EVENTS + 1).collect();
-    let has_older_events = events.len() > SHOWN_EVENTS;
-    events.truncate(SHOWN_EVENTS);
     let passkeys = u64::try_from(account.passkeys).unwrap_or_default();
     let passkeys = page.has_passkeys.then_some(passkeys);
     let recovery_codes_left = u64::try_from(account.recovery_codes_left).unwrap_or_default();
@@ -121,8 +111,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             sessions: Part::of(&overview.sessions, parts.sessions, (path, "sessions"), session),
             apps: Part::of(&overview.apps, parts.apps, (path, "apps"), app_item),
             may_lack_apps: overview.may_lack_apps(),
-            events,
-            has_older_events,
+            events: events.collect(),
             now: page.now,
         },
     )
@@ -137,17 +126,8 @@ fn app_item(app: &ConnectedApp) -> AppItem<'_> {
     }
 }
 
-/// Returns an event in words, with the name of its app, which is one of `names` by the ids; `None` if it says
-/// nothing to users. An app that gets access again is none: silent renewals would displace all other events.
-fn for_its_user(event: &SecurityEvent, names: &HashMap<String, String>) -> Option<String> {
-    let says_nothing = match EventName::named(&event.name)? {
-        EventName::Consent => event.outcome == Outcome::Success.as_str(),
-        EventName::AuthorizationFail | EventName::CsrfFail | EventName::IdempotencyConflict => true,
-        _ => false,
-    };
-    if says_nothing {
-        return None;
-    }
+/// Returns an event in words, with the name of its app, which is one of `names` by the ids.
+fn for_its_user(event: &SecurityEvent, names: &HashMap<String, String>) -> String {
     let what = event_words::in_words(event);
     let what = match event.client_id.as_ref().and_then(|id| names.get(id)) {
         Some(app) => text::of("event-of-app")
@@ -156,11 +136,11 @@ fn for_its_user(event: &SecurityEvent, names: &HashMap<String, String>) -> Optio
             .plain(),
         None => what,
     };
-    Some(match u64::try_from(event.count) {
+    match u64::try_from(event.count) {
         Ok(count @ 2..) => text::of("event-repeated")
             .with("what", what)
             .count("n", count)
             .plain(),
         _ => what,
-    })
+    }
 }

@@ -152,7 +152,7 @@ pub(super) fn in_words(event: &SecurityEvent) -> Option<Detail> {
         Some(EventName::UserCreated) => role(detail),
         Some(EventName::RoleChange) => change_of_role(detail),
         Some(EventName::EmailChange) => change_of_address(detail),
-        Some(EventName::Consent) => None,
+        Some(EventName::Consent | EventName::AccessRenewed) => None,
         _ => of_pattern(detail),
     };
     let language = words.is_none().then_some(STORED_IN);

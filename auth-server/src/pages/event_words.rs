@@ -14,6 +14,7 @@ pub(super) fn in_words(event: &SecurityEvent) -> String {
             text::of("event-signed-in-passkey")
         }
         EventName::Consent if event.outcome == Outcome::Failure.as_str() => text::of("event-app-denied"),
+        EventName::Consent => text::of("event-app-allowed"),
         _ => of_kind(name),
     };
     text.plain()
@@ -55,6 +56,7 @@ pub(super) fn of_kind(name: EventName) -> Text<'static> {
         EventName::ClientEnabled => text::of("event-app-enabled"),
         EventName::ClientDeleted => text::of("event-app-deleted"),
         EventName::Consent => text::of("event-app-consent"),
+        EventName::AccessRenewed => text::of("event-app-access-renewed"),
         EventName::ConsentRevoked => text::of("event-app-disconnected"),
         EventName::CodeReuse => text::of("event-code-reuse"),
         EventName::RefreshReuse => text::of("event-token-reuse"),

@@ -12,6 +12,7 @@ pub fn statements() -> Vec<(String, String)> {
         alerts::detection::STATEMENTS,
         alerts::webhook::STATEMENTS,
         events::STATEMENTS,
+        events::list::activity::STATEMENTS,
         events::list::changes::STATEMENTS,
         events::list::tail::STATEMENTS,
         events::pseudonyms::STATEMENTS,

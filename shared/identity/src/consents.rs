@@ -113,16 +113,16 @@ pub async fn granted_scope(db: &Db, user_id: i64, client: &Client) -> Result<Sco
 }
 
 /// Adds `scope` to the [granted scope](granted_scope) of the user for the client, and creates the consent if
-/// there is none. The client then counts as used. Returns the consent's id, or `None` if the client was
-/// deleted or has changed its name, redirect URIs or keys since it was read: the transaction must then be
-/// rolled back.
+/// there is none. The client then counts as used. Returns the consent's id, and whether the client did not
+/// have all of the scope before; or `None` if the client was deleted or has changed its name, redirect URIs
+/// or keys since it was read: the transaction must then be rolled back.
 pub async fn add_scope(
     tx: &mut Tx,
     user_id: i64,
     client: &Client,
     scope: &Scope,
     now: Timestamp,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<(String, bool)>, Error> {
     unused::record_first_use(tx, client).await?;
     let client_id = client.id.as_str();
     let (id, change) = (random::id(), client.identity_changed_at);
@@ -132,9 +132,10 @@ pub async fn add_scope(
     let Some((id, granted)) = consent else {
         return Ok(None);
     };
-    let union = granted.parse::<Scope>().unwrap_or_default().union(*scope);
-    execute!(tx.on(), SET_SCOPE, user_id, client_id, union.to_string())?;
-    Ok(Some(id))
+    let granted: Scope = granted.parse().unwrap_or_default();
+    let union = granted.union(*scope).to_string();
+    execute!(tx.on(), SET_SCOPE, user_id, client_id, union)?;
+    Ok(Some((id, !granted.covers(*scope))))
 }
 
 /// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a

@@ -43,7 +43,8 @@ async fn repeated_grants_revocations_and_refusals_are_counted_by_user(shape: Sha
     }
     world.advance(Duration::from_secs(60));
     for (name, sent) in [
-        ("authz_consent", 2 * REPETITIONS),
+        ("authz_consent", 1),
+        ("authz_access_renewed", 2 * REPETITIONS - 1),
         ("authn_token_revoked", 3 * REPETITIONS),
         ("authn_code_reuse", 2 * REPETITIONS),
         ("idempotency_conflict", REPETITIONS),

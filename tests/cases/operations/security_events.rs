@@ -292,6 +292,10 @@ async fn grant_changes_are_recorded(world: World) {
         ["authn_token_revoked", "authn_code_reuse"]
     );
     let tokens = app.tokens(&ann, "posts:read").await;
+    // The user allowed again what the app had already.
+    let query = "SELECT user_id, client_id FROM security_events WHERE name = 'authz_access_renewed'";
+    let renewals = fetch_all!(world.db().await.reader(), (i64, String), query).unwrap();
+    assert_eq!(renewals, [(ann.id, app.id.clone())]);
     app.refresh(&anyone, &tokens.refresh).await.expect(200);
     let replayed = app.refresh(&anyone, &tokens.refresh).await.expect(400);
     // The second revocation of the user in a minute is counted.

@@ -1,6 +1,7 @@
 //! `/account`.
 
 use super::large_account::{buttons, come_back};
+use storage::execute;
 use tests::{Browser, PASSWORD, Page, SharedWorld, Tokens, User, World, on_every_shape};
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
@@ -48,7 +49,9 @@ async fn the_account_shows_sessions_apps_and_events(world: SharedWorld) {
             "Some App used",
             "Read posts, including your drafts",
             "A sign-in failed",
+            "An app got access: Some App",
             "The account was created",
+            "The download of your data has all events.",
         ],
     );
     let text = page.visible_text();
@@ -240,16 +243,19 @@ async fn the_account_needs_a_session(world: SharedWorld) {
     user.get("/me").await.expect_error(401, "unauthenticated");
 }
 
-async fn older_events_are_in_the_download(world: SharedWorld) {
-    const OLDER: &str = "The download of your data has older events too.";
-    let user = world.user().await;
-    let mut browser = user.browser();
-    let page = account(&mut browser).await;
-    assert!(!page.visible_text().contains(OLDER), "{}", page.reply);
-    for _ in 0..20 {
-        world.anyone().login(&user.email, PASSWORD).await.expect(200);
-    }
-    expect_words(&account(&mut browser).await, &[OLDER]);
+/// Access that an app had before displaces no other event.
+async fn renewed_access_is_no_activity(world: SharedWorld) {
+    let (user, db) = (world.sign_up().await, world.db().await);
+    let app = world.app().kind("native").option(&["--device"]).register();
+    let device = app.device(&world.anyone(), "posts:read").await;
+    device.decide(&user, "allow").await;
+    let insert = "WITH RECURSIVE series (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM series WHERE n < 250)
+                  INSERT INTO security_events (at, name, outcome, user_id, client_id, trace_id)
+                  SELECT $1 + n, 'authz_access_renewed', 'success', $2, $3, 'trace' FROM series";
+    execute!(db.writer(), insert, world.now(), user.id, app.id.as_str()).unwrap();
+    let page = account(&mut user.browser()).await;
+    expect_words(&page, &["An app got access: Some App", "The account was created"]);
+    assert!(!page.visible_text().contains("renewed"), "{}", page.reply);
 }
 
 async fn password_managers_find_the_page_that_changes_the_password(world: SharedWorld) {
@@ -281,7 +287,7 @@ on_every_shape!(
     a_form_leads_back_to_its_part,
     password_managers_find_the_page_that_changes_the_password,
     the_account_shows_sessions_apps_and_events,
-    older_events_are_in_the_download,
+    renewed_access_is_no_activity,
     a_session_is_ended_from_another_browser,
     all_other_sessions_are_ended,
     an_app_is_disconnected,

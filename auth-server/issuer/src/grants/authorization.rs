@@ -163,8 +163,8 @@ impl Grants {
         {
             return Err(AuthorizationError::FlowFinished);
         }
-        let consent_id = consents::add_scope(&mut tx, session.user.id, client, scope, context.now).await?;
-        let consent_id = consent_id.ok_or_else(AuthorizationError::client_changed)?;
+        let consent = consents::add_scope(&mut tx, session.user.id, client, scope, context.now).await?;
+        let (consent_id, is_new) = consent.ok_or_else(AuthorizationError::client_changed)?;
         let code = NewCode {
             client_id: &client.id,
             user_id: session.user.id,
@@ -182,7 +182,11 @@ impl Grants {
             Err(db::Error::Conflict) => return Err(AuthorizationError::invalid_request_uri()),
             created => created?.ok_or_else(AuthorizationError::client_disabled)?,
         };
-        let event = Event::success(EventName::Consent)
+        let name = match is_new {
+            true => EventName::Consent,
+            false => EventName::AccessRenewed,
+        };
+        let event = Event::success(name)
             .user(session.user.id)
             .client(&client.id)
             .detail(scope.to_string());

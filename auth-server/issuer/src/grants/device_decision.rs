@@ -168,8 +168,8 @@ async fn allow(
         return Ok(false);
     }
     let scope: Scope = shown.scope.parse().unwrap_or_default();
-    let consent_id = consents::add_scope(tx, session.user.id, client, &scope, context.now).await?;
-    let Some(consent_id) = consent_id else {
+    let consent = consents::add_scope(tx, session.user.id, client, &scope, context.now).await?;
+    let Some((consent_id, _)) = consent else {
         return Ok(false);
     };
     device_requests::allow(tx, &shown.id, session, &consent_id, context.now).await

@@ -12,7 +12,7 @@ use crate::http::overview::read_overview;
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, Done, FormState, Overview, Parts, UserChange, UserPage, UsersPage};
 use crate::paths;
-use audit::events::list::{SecurityEvent, changes};
+use audit::events::list::{Filter, SecurityEvent, changes, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::context::RequestContext;
@@ -63,7 +63,12 @@ async fn read(
     let account = account::find(&identity.db, id)
         .await?
         .ok_or_else(web::Error::not_found)?;
-    let mut overview = read_overview(account, EVENTS, identity, session, context.now).await?;
+    let of_user = Filter {
+        user_id: Some(id),
+        ..Filter::default()
+    };
+    let events = newest(&identity.db, &of_user, None, EVENTS).await?;
+    let mut overview = read_overview(account, events, identity, session, context.now).await?;
     overview.changes = changes::of_user(&identity.db, id).await?;
     let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes].concat());
     overview.emails = users::emails(&identity.db, &persons).await?;

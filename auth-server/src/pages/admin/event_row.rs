@@ -159,7 +159,7 @@ fn list_of_user(event: &SecurityEvent, id: i64, client: Option<&str>) -> Option<
             let path = paths::with_query(paths::ADMIN_SESSIONS, &[of_user]);
             Some((text::of("event-open-sessions"), path))
         }
-        EventName::Consent | EventName::ConsentRevoked => {
+        EventName::Consent | EventName::AccessRenewed | EventName::ConsentRevoked => {
             let of_client = client.map(|id| ("client_id", id));
             let selection: Vec<_> = [of_user].into_iter().chain(of_client).collect();
             let path = paths::with_query(paths::ADMIN_CONSENTS, &selection);

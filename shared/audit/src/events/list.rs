@@ -1,5 +1,6 @@
 //! Queries for the recorded security events.
 
+pub mod activity;
 pub mod changes;
 mod filter;
 mod part;

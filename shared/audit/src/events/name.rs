@@ -80,8 +80,10 @@ event_names! {
     ClientEnabled = "client_enabled",
     /// A client deleted its own registration.
     ClientDeleted = "client_deleted",
-    /// A user allowed or denied a client's request.
+    /// A client got access that it did not have, a user connected a device, or a user denied one of both.
     Consent = "authz_consent",
+    /// A client got a code for access that it had already.
+    AccessRenewed = "authz_access_renewed",
     /// A consent was revoked, by its user or by an administrator.
     ConsentRevoked = "authz_consent_revoked",
     /// An authorization code or a device code was used a second time, in an otherwise valid request.
@@ -122,6 +124,7 @@ impl EventName {
                 | Self::AuthorizationFail
                 | Self::IdempotencyConflict
                 | Self::Consent
+                | Self::AccessRenewed
         )
     }
 
