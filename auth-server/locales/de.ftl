@@ -210,6 +210,7 @@ account-profile = Profil
 account-created = Vor { $time } angelegt
 account-email-confirmed = bestätigt
 account-email-not-confirmed = nicht bestätigt
+account-email-requested = Eine Änderung zu { $email } wartet, bis Sie den Link öffnen, den wir dorthin geschickt haben, und sie bestätigen. Eine andere Änderung ersetzt sie.
 account-is-administrator = Sie verwalten diesen Dienst.
 account-signing-in = Anmeldung
 account-has-password = Sie können sich mit einem Passwort anmelden.

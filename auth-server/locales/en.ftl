@@ -211,6 +211,7 @@ account-profile = Profile
 account-created = Created { $time } ago
 account-email-confirmed = confirmed
 account-email-not-confirmed = not confirmed
+account-email-requested = A change to { $email } waits until you open the link that we mailed there and confirm it. Another change replaces it.
 account-is-administrator = You administer this service.
 account-signing-in = Signing in
 account-has-password = You can sign in with a password.

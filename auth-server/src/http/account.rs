@@ -38,16 +38,18 @@ async fn read(
     session: &Session,
     context: &RequestContext,
 ) -> Result<Overview, FlowError> {
-    let account = account::find_enabled(&identity.db, session.user.id).await?;
-    let account = account.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
-    let events = activity::of_user(&identity.db, account.user.id).await?;
-    let mut overview = read_overview(account, events, identity, session, context.now).await?;
+    let (db, id) = (&identity.db, session.user.id);
+    let own = account::find_own(db, id, context.now).await?;
+    let own = own.ok_or_else(|| FlowError::Response(see_other(paths::SIGN_IN)))?;
+    let events = activity::of_user(db, id).await?;
+    let mut overview = read_overview(own.account, events, identity, session, context.now).await?;
+    overview.requested_email = own.requested_email;
     overview.sessions.sort_by_key(|own| !own.current);
     overview.apps.sort_by_key(|app| Reverse(app.access.last_used_at));
     let events = overview.events.into_iter();
     overview.events = events.map(SecurityEvent::for_its_user).collect();
     let clients = SecurityEvent::clients(&overview.events);
-    overview.names = clients::names(&identity.db, &clients).await?;
+    overview.names = clients::names(db, &clients).await?;
     Ok(overview)
 }
 

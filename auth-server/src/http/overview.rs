@@ -21,6 +21,7 @@ pub(super) async fn read_overview(
     let (db, id) = (&identity.db, account.user.id);
     Ok(Overview {
         account,
+        requested_email: None,
         sessions: sessions::list(identity, id, session, now).await?,
         apps: consents::list(db, id).await?,
         events,

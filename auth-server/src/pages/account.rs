@@ -46,6 +46,8 @@ struct AccountTemplate<'a> {
     form: FormState<'a>,
     email: &'a str,
     email_verified: bool,
+    /// The address of a change that waits for its confirmation.
+    requested_email: Option<&'a str>,
     created_at: Timestamp,
     mfa_enabled: bool,
     /// The number of unused recovery codes.
@@ -100,6 +102,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             form: page.form,
             email: &account.user.email,
             email_verified: account.user.email_verified,
+            requested_email: overview.requested_email.as_deref(),
             created_at: account.user.created_at,
             mfa_enabled: account.mfa_enabled,
             recovery_codes_left,

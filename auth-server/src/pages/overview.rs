@@ -9,6 +9,8 @@ use std::collections::HashMap;
 /// An account, and what belongs to it.
 pub(crate) struct Overview {
     pub(crate) account: Account,
+    /// The address of a change that waits for its confirmation, for the user.
+    pub(crate) requested_email: Option<String>,
     pub(crate) sessions: Vec<OwnSession>,
     /// The apps to which the user has given access.
     pub(crate) apps: Vec<ConnectedApp>,

@@ -2,6 +2,7 @@
 
 use super::expect_words;
 use serde_json::json;
+use storage::execute;
 use tests::{Browser, PASSWORD, Page, SharedWorld, on_every_shape};
 
 const TO_NEW: &str = "Confirm your new e-mail address";
@@ -31,6 +32,32 @@ async fn a_user_changes_the_address(world: SharedWorld) {
     world.log_in(&email, PASSWORD).await;
 }
 
+async fn the_account_shows_a_change_that_waits(world: SharedWorld) {
+    let user = world.sign_up().await;
+    let mut browser = user.browser();
+    let waits = |email: &str| format!("A change to {email} waits");
+    // The link that confirms the present address is no change.
+    let account = browser.open("/account").await;
+    assert!(
+        !account.visible_text().contains("A change to"),
+        "{}",
+        account.reply
+    );
+    let [first, second] = [(); 2].map(|()| world.fresh_email());
+    for email in [&first, &second] {
+        let page = open(&mut browser).await;
+        browser.submit(&page, &[("email", email)]).await;
+        expect_words(&browser.open("/account").await, 200, &waits(email));
+    }
+    let account = browser.open("/account").await;
+    assert!(!account.visible_text().contains(&first), "{}", account.reply);
+    // An expired link changes nothing.
+    let expire = "UPDATE mailed_tokens SET expires_at = 1 WHERE user_id = $1";
+    execute!(world.db().await.writer(), expire, user.id).unwrap();
+    let account = browser.open("/account").await;
+    assert!(!account.visible_text().contains(&second), "{}", account.reply);
+}
+
 async fn the_form_says_what_is_wrong(world: SharedWorld) {
     let user = world.user().await;
     let mut browser = user.browser();
@@ -46,4 +73,8 @@ async fn the_form_says_what_is_wrong(world: SharedWorld) {
     assert!(world.mails(&email).is_empty());
 }
 
-on_every_shape!(a_user_changes_the_address, the_form_says_what_is_wrong,);
+on_every_shape!(
+    a_user_changes_the_address,
+    the_account_shows_a_change_that_waits,
+    the_form_says_what_is_wrong,
+);

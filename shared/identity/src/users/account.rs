@@ -25,6 +25,13 @@ pub(super) use columns;
 sql! {
     FIND = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND deleted_at IS NULL");
     FIND_ENABLED = concat!("SELECT ", columns!(), " FROM users WHERE id = $1 AND disabled_at IS NULL");
+    // Reads the table `mailed_tokens` too, so that the page takes one round trip.
+    FIND_OWN = concat!(
+        "SELECT ", columns!(), ",
+         (SELECT link.email FROM mailed_tokens link
+          WHERE link.user_id = users.id AND link.purpose = 'email_verification' AND link.used_at IS NULL
+            AND link.expires_at > $2 AND link.email_key <> users.email_key LIMIT 1) AS requested_email
+         FROM users WHERE id = $1 AND disabled_at IS NULL");
     FIND_BY_EMAIL = concat!("SELECT ", columns!(), " FROM users WHERE email_key = $1");
 }
 
@@ -51,6 +58,16 @@ pub struct Account {
     pub disabled_at: Option<Timestamp>,
 }
 
+/// An account as the page of its user shows it.
+#[derive(Clone, Debug, sqlx::FromRow)]
+pub struct OwnAccount {
+    /// The account.
+    #[sqlx(flatten)]
+    pub account: Account,
+    /// The address of a change that waits for its confirmation.
+    pub requested_email: Option<String>,
+}
+
 /// Returns the account with this id, unless it was deleted.
 pub async fn find(db: &Db, id: i64) -> Result<Option<Account>, Error> {
     fetch_optional!(db.reader(), Account, FIND, id)
@@ -59,6 +76,11 @@ pub async fn find(db: &Db, id: i64) -> Result<Option<Account>, Error> {
 /// Returns the account with this id, unless it is disabled.
 pub async fn find_enabled(db: &Db, id: i64) -> Result<Option<Account>, Error> {
     fetch_optional!(db.reader(), Account, FIND_ENABLED, id)
+}
+
+/// Returns the account with this id for the page of its user, unless it is disabled.
+pub async fn find_own(db: &Db, id: i64, now: Timestamp) -> Result<Option<OwnAccount>, Error> {
+    fetch_optional!(db.reader(), OwnAccount, FIND_OWN, id, now)
 }
 
 /// Returns the account with this address, including a disabled one.

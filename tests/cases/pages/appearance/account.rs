@@ -77,6 +77,7 @@ async fn account(walk: &Walk<'_>, user: &User) {
     walk.submit(&[("#email", &walk.world.fresh_email())], SUBMIT, DONE)
         .await;
     walk.check("email-sent").await;
+    walk.visit("account-email-requested", "/account").await;
 }
 
 async fn passkeys(walk: &Walk<'_>, user: &User) {
