@@ -824,6 +824,7 @@ verifiers-further = { $n ->
     [one] Ein weiterer Prüfer ist nicht gezeigt.
    *[other] { $n } weitere Prüfer sind nicht gezeigt.
  }
+verifiers-forgotten = So viele Clients haben den Schlüsselsatz in den letzten 24 Stunden geholt, dass der Issuer sich nicht alle merkt. Einer, dem der vorbereitete Schlüssel fehlt, ist hier möglicherweise nicht zu sehen.
 verifiers-hidden = Ein Prüfer, der den Schlüsselsatz durch einen gemeinsamen Zwischenspeicher holt, ist hier nicht zu sehen.
 verifier = Prüfer
 verifier-api = API
@@ -835,8 +836,8 @@ verifier-lacks-it = fehlt
 verifier-seen = Zuletzt gesehen
 verifier-silent = seit { $time } ohne Meldung
 keys-effect-unready = Diesen Prüfern fehlt der vorbereitete Schlüssel. Sie lehnen die Token ab, die er signiert, bis sie den Schlüsselsatz neu holen:
-keys-despite-unready = Die Schlüssel wechseln, obwohl diesen Prüfern der nächste fehlt
-keys-unready = Einem Prüfer fehlt der vorbereitete Schlüssel, so dass das Formular nichts bewirkt hat. Unten steht, welchem. Sollen die Schlüssel trotzdem gewechselt werden, bestätigen Sie es im Formular.
+keys-despite-unready = Die Schlüssel wechseln, auch wenn Prüfern der nächste fehlt
+keys-unready = Einem Prüfer fehlt der vorbereitete Schlüssel, oder das ist nicht auszuschließen, so dass das Formular nichts bewirkt hat. Siehe unten. Sollen die Schlüssel trotzdem gewechselt werden, bestätigen Sie es im Formular.
 
 ## Users, for administrators
 

@@ -812,6 +812,7 @@ verifiers-further = { $n ->
     [one] One further verifier is not shown.
    *[other] { $n } further verifiers are not shown.
  }
+verifiers-forgotten = So many clients fetched the key set within the last day that the issuer does not remember all of them. One without the staged key may be missing here.
 verifiers-hidden = A verifier that fetches the key set through a shared cache is not seen here.
 verifier = Verifier
 verifier-api = API
@@ -823,8 +824,8 @@ verifier-lacks-it = does not have it
 verifier-seen = Last seen
 verifier-silent = silent for { $time }
 keys-effect-unready = These verifiers do not have the staged key. They refuse the tokens that it signs until they fetch the key set again:
-keys-despite-unready = Rotate the keys although these verifiers lack the next one
-keys-unready = A verifier lacks the staged key, so that the form had no effect. See below which one it is. To rotate the keys nevertheless, confirm it in the form.
+keys-despite-unready = Rotate the keys even if verifiers lack the next one
+keys-unready = A verifier lacks the staged key or may lack it, so that the form had no effect. See below. To rotate the keys nevertheless, confirm it in the form.
 
 ## Users, for administrators
 

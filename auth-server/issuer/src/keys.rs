@@ -73,10 +73,10 @@ pub enum Error {
         /// The time from which it may sign.
         until: Timestamp,
     },
-    /// A verifier lacks the staged key.
+    /// A verifier lacks the staged key, or may lack it.
     #[error(
-        "not every verifier has the staged key {kid}, and those without it will refuse tokens until they fetch the key set again: \
-         {verifiers}"
+        "not every verifier is known to have the staged key {kid}, and those without it will refuse tokens until they fetch the \
+         key set again: {verifiers}"
     )]
     Unready {
         /// The staged key.

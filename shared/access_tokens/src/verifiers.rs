@@ -6,6 +6,7 @@ use crate::Jwks;
 use foundation::clock::{Timestamp, now};
 use foundation::names;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::time::Duration;
 use storage::db::{Db, Error};
 use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
@@ -19,10 +20,19 @@ sql! {
                   seen_at = excluded.seen_at
               WHERE verifiers.seen_at <= excluded.seen_at";
     REMOVE = "DELETE FROM verifiers WHERE kind = $1 AND name = $2";
-    LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at FROM verifiers
-            WHERE seen_at > $1 ORDER BY kind, seen_at DESC LIMIT $2";
-    FIND_SURPLUS = "SELECT seen_at FROM verifiers WHERE kind = 'client' ORDER BY seen_at DESC LIMIT 1 OFFSET $1";
+    LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at
+            FROM (SELECT verifiers.*, ROW_NUMBER() OVER (PARTITION BY kind, name ORDER BY seen_at DESC) AS place
+                  FROM verifiers WHERE seen_at > $1) AS placed
+            WHERE place <= $2 ORDER BY kind, seen_at DESC LIMIT $3";
+    FIND_SURPLUS = "SELECT seen_at FROM (SELECT seen_at, ROW_NUMBER() OVER (PARTITION BY name ORDER BY seen_at DESC) AS place
+                                         FROM verifiers WHERE kind = 'client') AS placed
+                    WHERE place <= $1 ORDER BY seen_at DESC LIMIT 1 OFFSET $2";
     PRUNE = delete_expired!("verifiers", "seen_at");
+    PRUNE_OF_ADDRESSES = "DELETE FROM verifiers WHERE kind = 'client' AND (name, user_agent) IN (
+                          SELECT name, user_agent
+                          FROM (SELECT name, user_agent, ROW_NUMBER() OVER (PARTITION BY name ORDER BY seen_at DESC) AS place
+                                FROM verifiers WHERE kind = 'client') AS placed
+                          WHERE place > $1 LIMIT $2)";
     PRUNE_CLIENTS = "DELETE FROM verifiers WHERE kind = 'client' AND seen_at <= COALESCE((SELECT seen_at FROM verifiers
                      WHERE kind = 'client' AND seen_at <= $1 ORDER BY seen_at LIMIT 1 OFFSET $2 - 1), $1)";
 }
@@ -35,6 +45,8 @@ const RETENTION: Duration = Duration::from_secs(24 * 3600);
 /// The largest number of clients that are known, and of verifiers in a list. Of more clients, those are
 /// forgotten that fetched the key set least recently.
 const CAPACITY: i64 = 1_000;
+/// The largest number of clients of one address that are known. So one address cannot fill the list.
+const OF_ADDRESS: i64 = 50;
 /// The interval between two reports of a replica of the API.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// The time after its last report from which a replica of the API counts as silent.
@@ -139,18 +151,36 @@ impl KnownVerifier {
 
 /// Returns the verifiers that may verify tokens at present, 1,000 at most: first the replicas of the API that
 /// reported within the last day and were not stopped since, then the other clients that fetched the key set
-/// within the last day. Of each kind, the one that was seen last is first.
+/// within the last day, 50 of an address at most. Of each kind, the one that was seen last is first.
 pub async fn list(db: &Db, now: Timestamp) -> Result<Vec<KnownVerifier>, Error> {
-    let rows = fetch_all!(db.reader(), Row, LIST, now.before(RETENTION), CAPACITY)?;
+    let since = now.before(RETENTION);
+    let rows = fetch_all!(db.reader(), Row, LIST, since, OF_ADDRESS, CAPACITY)?;
     let verifiers = rows.into_iter().map(|row| KnownVerifier::of(row, now));
     Ok(verifiers.collect())
 }
 
-/// Forgets the verifiers that were not seen within the last day, and the clients over the limit of 1,000. So
-/// no number of clients hides a silent replica of the API.
+/// Returns whether others may verify tokens than these, which [`list`] returned: it had no room for more of
+/// all clients, or of those of an address.
+pub fn may_lack_some(listed: &[KnownVerifier]) -> bool {
+    let mut of_names: HashMap<&str, i64> = HashMap::new();
+    for verifier in listed {
+        *of_names.entry(&verifier.name).or_default() += 1;
+    }
+    let is_full = of_names.values().any(|&number| number >= OF_ADDRESS);
+    is_full || of_names.values().sum::<i64>() >= CAPACITY
+}
+
+/// Forgets the verifiers that were not seen within the last day, and the clients over the limits of 50 for an
+/// address and 1,000 for all. So no number of clients hides a silent replica of the API.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
     db.prune(PRUNE, now.before(RETENTION)).await?;
-    if let Some((seen_at,)) = fetch_optional!(db.reader(), (Timestamp,), FIND_SURPLUS, CAPACITY)? {
+    db.change_under_lease("verifiers of addresses", |limit| async move {
+        execute!(db.writer(), PRUNE_OF_ADDRESSES, OF_ADDRESS, limit)
+    })
+    .await?;
+    // Another process may still delete those of addresses, so that this does not count them.
+    let surplus = fetch_optional!(db.reader(), (Timestamp,), FIND_SURPLUS, OF_ADDRESS, CAPACITY)?;
+    if let Some((seen_at,)) = surplus {
         db.prune(PRUNE_CLIENTS, seen_at).await?;
     }
     Ok(())

@@ -85,6 +85,12 @@ impl Readiness {
         }
     }
 
+    /// Returns whether verifiers that were forgotten, because too many are known, may lack the staged key.
+    /// None lacks it if no key is staged.
+    pub fn may_lack_some(&self) -> bool {
+        self.staged.is_some() && verifiers::may_lack_some(&self.verifiers)
+    }
+
     /// Returns the number of verifiers of this kind that have the key with this `kid`.
     pub fn count_holders(&self, kind: Kind, kid: &str) -> usize {
         let of_kind = self.verifiers.iter().filter(|verifier| verifier.kind == kind);
@@ -106,7 +112,7 @@ impl Readiness {
         refusals
     }
 
-    /// Fails with [`Error::Unready`] if a verifier lacks the staged key.
+    /// Fails with [`Error::Unready`] if a verifier lacks the staged key, or one that was forgotten may.
     pub fn require_all(&self) -> Result<(), Error> {
         let named = self.name_unready();
         if named.is_empty() {
@@ -118,13 +124,16 @@ impl Readiness {
         })
     }
 
-    /// Names five of the verifiers that lack the staged key, and the number of the others, for the shell.
+    /// Names five of the verifiers that lack the staged key, and the number of the others, for the shell, and
+    /// tells if more may lack it.
     pub fn name_unready(&self) -> Vec<String> {
         let unready = self.unready();
         let further = unready.len().saturating_sub(NAMED);
+        let forgotten = "perhaps others, because more clients fetched the key set than are remembered";
         let named = unready.iter().take(NAMED).map(name);
         named
             .chain((further > 0).then(|| format!("{further} more")))
+            .chain(self.may_lack_some().then(|| forgotten.to_owned()))
             .collect()
     }
 }

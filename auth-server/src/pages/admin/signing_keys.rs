@@ -110,6 +110,8 @@ enum Rotation<'a> {
         effect: Text<'a>,
         /// The verifiers that lack the staged key.
         unready: Vec<VerifierItem<'a>>,
+        /// Whether it must be confirmed, because a verifier lacks the staged key or may lack it.
+        is_risky: bool,
         in_terminal: InTerminal,
     },
     NotYet(Text<'a>),
@@ -275,15 +277,16 @@ fn rotation<'a>(page: &SigningKeysPage<'a>) -> Rotation<'a> {
         Some(active) => text::of("keys-effect-rotation").with("active", &active.kid),
         None => text::of("keys-effect-first-rotation"),
     };
-    let unready = readiness::unready(page.readiness, page.now);
-    let command = match unready.as_slice() {
-        [] => "keys rotate",
-        _ => "keys rotate --yes",
+    let is_risky = page.readiness.require_all().is_err();
+    let command = match is_risky {
+        false => "keys rotate",
+        true => "keys rotate --yes",
     };
     Rotation::Possible {
         staged: &staged.kid,
         effect: effect.with("staged", &staged.kid),
-        unready,
+        unready: readiness::unready(page.readiness, page.now),
+        is_risky,
         in_terminal: InTerminal::new(command, &format!("-X POST {}/rotations", page.url)),
     }
 }
