@@ -13,7 +13,8 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) struct KeyRotationForm {
     /// The `kid` of the staged key that the page showed.
     pub(crate) staged: String,
-    /// `yes` if the keys shall be rotated although a verifier lacks the staged key.
+    /// The number of verifiers without the staged key that the page showed, if the keys shall be rotated
+    /// although these lack it.
     #[serde(default)]
     pub(crate) despite_unready: String,
     /// The value of the csrf cookie.

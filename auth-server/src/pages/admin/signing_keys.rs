@@ -110,8 +110,8 @@ enum Rotation<'a> {
         effect: Text<'a>,
         /// The verifiers that lack the staged key.
         unready: Vec<VerifierItem<'a>>,
-        /// Whether it must be confirmed, because a verifier lacks the staged key or may lack it.
-        is_risky: bool,
+        /// The number of verifiers that lack the staged key, if it must be confirmed that some may.
+        to_confirm: Option<usize>,
         in_terminal: InTerminal,
     },
     NotYet(Text<'a>),
@@ -278,15 +278,16 @@ fn rotation<'a>(page: &SigningKeysPage<'a>) -> Rotation<'a> {
         None => text::of("keys-effect-first-rotation"),
     };
     let is_risky = page.readiness.require_all().is_err();
-    let command = match is_risky {
-        false => "keys rotate",
-        true => "keys rotate --yes",
+    let to_confirm = is_risky.then(|| page.readiness.unready().len());
+    let command = match to_confirm {
+        None => "keys rotate",
+        Some(_) => "keys rotate --yes",
     };
     Rotation::Possible {
         staged: &staged.kid,
         effect: effect.with("staged", &staged.kid),
         unready: readiness::unready(page.readiness, page.now),
-        is_risky,
+        to_confirm,
         in_terminal: InTerminal::new(command, &format!("-X POST {}/rotations", page.url)),
     }
 }

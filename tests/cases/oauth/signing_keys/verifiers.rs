@@ -151,9 +151,17 @@ async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape
             "{}",
             unconfirmed.reply
         );
+        // As if another one had come to lack it since the page was shown.
+        let [shown, fewer] = [2, 3].map(|others| (known.len() - others).to_string());
+        let to_confirm = format!("name=\"despite_unready\" value=\"{shown}\"");
+        assert!(dialog.contains(&to_confirm), "{dialog}");
+        let outdated = browser
+            .submit(&page, &[("csrf", &csrf), ("despite_unready", &fewer)])
+            .await;
+        assert_eq!(outdated.reply.status, 409, "{}", outdated.reply);
         assert_eq!(key_in_state(&world, "staged"), staged);
         let confirmed = browser
-            .submit(&page, &[("csrf", &csrf), ("despite_unready", "yes")])
+            .submit(&page, &[("csrf", &csrf), ("despite_unready", &shown)])
             .await;
         assert_eq!(confirmed.reply.status, 303, "{}", confirmed.reply);
         assert_eq!(key_in_state(&world, "active"), staged);
