@@ -43,12 +43,13 @@ function cell(column, parameter, value, label = value) {
   return made;
 }
 
+// The row is as the page would have it, except for the time.
 function row(event) {
-  const made = element("tr", "", { role: "row" });
+  const made = element("tr", "", { role: "row", "data-id": event.id });
   const { words } = event;
   const heading = element("th", words.what, { scope: "row", role: "rowheader", abbr: words.what });
-  if (event.count > 1) heading.append(" ", element("span", `× ${event.count}`, { class: "tag" }));
   if (event.outcome === "failure") heading.append(" ", element("span", box.dataset.failure, { class: "tag failure" }));
+  if (words.count !== undefined) heading.append(" ", element("span", words.count, { class: "tag" }));
   const hint = element("p", "", { class: "hint" });
   hint.append(element("code", event.name), "\u00a0· ");
   // The name of an app in it may have characters that turn the direction of the text.

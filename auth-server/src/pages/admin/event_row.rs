@@ -51,6 +51,9 @@ pub(super) struct Selection {
 #[derive(Serialize)]
 pub(crate) struct EventWords {
     what: String,
+    /// The number of events for which it stands, if it is more than one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<String>,
     detail: Option<String>,
     /// The language of the detail, if it may not be that of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +73,7 @@ impl EventWords {
             let touched = touched(event, subjects).into_iter();
             Self {
                 what: event_words::in_words(event),
+                count: count(event, false).map(|count| text::of("event-count").count("n", count).plain()),
                 detail_language: detail.as_ref().and_then(|detail| detail.language),
                 detail: detail.map(|detail| detail.text),
                 user: event.user_id.map(person),
@@ -120,9 +124,7 @@ impl<'a> EventRow<'a> {
             what: event_words::in_words(event),
             name: &event.name,
             has_failed: event.outcome == Outcome::Failure.as_str(),
-            count: u64::try_from(event.count)
-                .ok()
-                .filter(|count| groups.is_some() || *count > 1),
+            count: count(event, groups.is_some()),
             detail: event_details::in_words(event),
             trace: Selection::new("trace_id", &event.trace_id),
             touched: touched(event, subjects),
@@ -134,6 +136,12 @@ impl<'a> EventRow<'a> {
             address: Selection::of_text("address", event.address.as_deref()),
         }
     }
+}
+
+/// Returns the number of events for which a row stands, if it is more than one or the row stands for a group.
+fn count(event: &SecurityEvent, is_group: bool) -> Option<u64> {
+    let count = u64::try_from(event.count).ok();
+    count.filter(|count| is_group || *count > 1)
 }
 
 /// Returns the pages of the user, the app and the key that an event is about, and that of the sessions or the

@@ -15,11 +15,23 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("events", "/admin/events").await;
     walk.visit("events-none", "/admin/events?user_id=1000000000&outcome=failure")
         .await;
+    new_events(walk).await;
     refusals(walk).await;
     figures(walk).await;
     walk.world.age_sign_ins_of(&admin).await;
     walk.visit("signing-keys-later", "/admin/keys").await;
     walk.visit("sessions-later", "/admin/sessions").await;
+}
+
+/// An event that happened after the page was opened.
+async fn new_events(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    walk.open(&format!("/admin/events?user_id={}", user.id)).await;
+    walk.chromium.press("[data-events] button").await;
+    let anyone = user.anonymous();
+    let failed = anyone.login(&user.email, "not the password").await.expect(401);
+    walk.chromium.expect(failed.correlation_id()).await;
+    walk.check("events-live").await;
 }
 
 /// The refusals grouped by kind and cause, and the view without one.

@@ -41,4 +41,40 @@ async fn a_page_follows_events_again_after_an_error(world: World) {
     expect_status(&chromium, "Reload the page, and sign in again").await;
 }
 
-on_one_shape!(a_page_follows_events_again_after_an_error);
+/// The script builds the rows that the page has when it is loaded again.
+async fn a_new_event_has_the_row_that_the_page_would_give_it(world: World) {
+    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
+    let app = world.app().register();
+    let chromium = Chromium::in_language("en").await;
+    chromium.open(&format!("{}/signin", world.base())).await;
+    let fields = [("#email", admin.email.as_str()), ("#password", &admin.password)];
+    let signed_in = "href=\"/signout\"";
+    chromium.submit(&fields, "button[type=submit]", signed_in).await;
+    let list = format!("{}{PATH}?client_id={}", world.base(), app.id);
+    chromium.open(&list).await;
+    chromium.press(BUTTON).await;
+    expect_status(&chromium, "Waiting for the next event").await;
+    let record = "INSERT INTO security_events (at, name, outcome, user_id, client_id, administrator_id, address, trace_id, detail, count)
+                  VALUES ($1, 'authz_fail', 'failure', $2, $3, $4, '2001:db8::1', 'a-new-event', 'odd', 3)";
+    let (db, now) = (world.db().await, world.now());
+    execute!(db.writer(), record, now, user.id, app.id.as_str(), admin.id).unwrap();
+    chromium.expect("a-new-event").await;
+    let read = "
+        const [row] = document.querySelector('table.cards').tBodies[0].rows;
+        const attributes = ['role', 'scope', 'abbr', 'class', 'data-label'];
+        return [row.dataset.id, ...[...row.cells].map((cell) => [
+            cell.localName, attributes.map((name) => cell.getAttribute(name)),
+            cell.classList.contains('short') ? '' : cell.innerText.replace(/\\s+/g, ' ').trim(),
+            [...cell.querySelectorAll('a')].map((link) => link.getAttribute('href')),
+            [...cell.querySelectorAll('.tag')].map((tag) => tag.className)])]";
+    let live = chromium.run(read, &[]).await;
+    chromium.open(&list).await;
+    let loaded = chromium.run(read, &[]).await;
+    assert_eq!(live, loaded);
+    assert!(loaded.to_string().contains("failure 3 times"), "{loaded}");
+}
+
+on_one_shape!(
+    a_page_follows_events_again_after_an_error,
+    a_new_event_has_the_row_that_the_page_would_give_it,
+);
