@@ -714,6 +714,7 @@ events-since = Ab (UTC)
 events-until = Vor (UTC)
 events-further-conditions = Weitere Bedingungen
 events-live = Neue Ereignisse sofort anzeigen
+events-live-in-terminal = Neue Ereignisse im Terminal
 events-live-waiting = Warte auf das nächste Ereignis …
 events-live-count = Neue Ereignisse: { $n }
 events-live-stopped = Nach einer halben Stunde angehalten. Drücken Sie den Knopf, um fortzufahren.

@@ -702,6 +702,7 @@ events-since = Since (UTC)
 events-until = Before (UTC)
 events-further-conditions = Further conditions
 events-live = Show new events as they happen
+events-live-in-terminal = New events in a terminal
 events-live-waiting = Waiting for the next event …
 events-live-count = New events: { $n }
 events-live-stopped = Stopped after half an hour. Press the button to go on.

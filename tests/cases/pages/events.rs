@@ -43,6 +43,9 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         world.base()
     );
     expect_words(&found, 200, &call);
+    expect_words(&found, 200, &format!("events tail --trace={id}"));
+    let call = format!("-N '{}{PATH}/stream?trace_id={id}'", world.base());
+    expect_words(&found, 200, &call);
     let of_user = format!("user_id={}", user.id);
     let link = found
         .links()

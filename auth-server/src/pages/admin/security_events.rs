@@ -99,6 +99,8 @@ struct SecurityEventsTemplate<'a> {
     /// The path of the script that shows them.
     live_script: &'a str,
     in_terminal: InTerminal,
+    /// The command and the call that print new events, if the page can show them.
+    tail_in_terminal: Option<InTerminal>,
     now: Timestamp,
 }
 
@@ -156,6 +158,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         live: page.live.as_ref(),
         live_script: &brand.events_script_path,
         in_terminal,
+        tail_in_terminal: page.live.as_ref().map(|_| tail_in_terminal(page)),
         now: page.now,
     };
     allow_requests(render_in_tab("events", &text::of("events").plain(), &template))
@@ -208,6 +211,14 @@ fn fields(page: &SecurityEventsPage<'_>) -> Vec<Condition> {
         time("since", text::of("events-since"), filter.since),
         time("until", text::of("events-until"), filter.until),
     ]
+}
+
+/// Returns the command and the call that print new events which fulfil the condition.
+fn tail_in_terminal(page: &SecurityEventsPage<'_>) -> InTerminal {
+    let command = format!("events tail{}", options(&page.filter.parameters()));
+    let stream = path_at(paths::ADMIN_EVENTS_STREAM, page.filter);
+    let url = quoted(&format!("{}{stream}", page.origin));
+    InTerminal::new(&command, &format!("-N {url}"))
 }
 
 /// Returns the command that lists or groups the same events, for a shell.
