@@ -146,19 +146,30 @@ fn read_keys(text: &str, issuer: &str) -> Result<(Option<Value>, Option<ForeignU
         let jwks = jwks.map_err(|error| RegistrationFlaw::of("jwks", format!("the JWK set: {error}")))?;
         return Ok((Some(jwks), None));
     }
+    if !is_url(text) {
+        let reason = "the public keys must be a JWK set, or the URL of one";
+        return Err(RegistrationFlaw::of("jwks", reason));
+    }
     let uri = Guard::of_server(issuer).parse(text);
     let flaw =
         |flaw: String| RegistrationFlaw::of("jwks_uri", format!("the URL of the keys {text:?}: {flaw}"));
     Ok((None, Some(uri.map_err(flaw)?)))
 }
 
-/// Returns the keys as they were typed, or nothing if one of them is private: no page repeats a secret.
+/// Returns the keys as they were typed if they are a JWK set of public keys or a URL, or else nothing: no
+/// page repeats a secret, and a text that cannot be parsed may be a private key.
 fn without_private_keys(text: &str) -> &str {
-    let jwks = json::parse(text.trim().as_bytes()).unwrap_or_default();
-    let mut keys = jwks["keys"].as_array().into_iter().flatten();
-    if keys.any(secret::has_private_member) {
-        ""
-    } else {
-        text
-    }
+    let is_public = match json::parse(text.trim().as_bytes()) {
+        Ok(jwks) => {
+            let keys = jwks["keys"].as_array();
+            keys.is_some_and(|keys| !keys.iter().chain([&jwks]).any(secret::has_private_member))
+        }
+        Err(_) => is_url(text.trim()),
+    };
+    if is_public { text } else { "" }
+}
+
+/// Returns whether a text is meant to be a URL. No encoding of a private key has a `:` before slashes.
+fn is_url(text: &str) -> bool {
+    text.contains("://") && !text.starts_with('{') && !text.contains('\n')
 }

@@ -178,21 +178,37 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
         expect_words(&refused, 422, "The app cannot be registered like this.");
         assert_eq!(refused.wrong_fields().concat(), wrong, "{}", refused.reply);
     }
-    // The page does not repeat a private key.
-    let private = json!({ "keys": [{ "kty": "EC", "d": "private-part" }] }).to_string();
-    let fields = [
-        ("type", "service"),
-        ("name", "An app with keys"),
-        ("scope", "posts:read"),
-        ("keys", &private),
-    ];
-    let refused = post(&mut browser, &form, NEW, &fields).await;
-    expect_words(&refused, 422, "is private: register the public key only");
-    assert!(
-        !refused.reply.text().contains("private-part"),
-        "{}",
-        refused.reply
-    );
+    for (keys, words, is_repeated) in [
+        (
+            r#"{ "keys": [{ "kty": "EC", "d": "typed-key" }] }"#,
+            "is private: register the public key only",
+            false,
+        ),
+        (r#"{ "kty": "EC", "d": "typed-key" }"#, "", false),
+        (
+            r#"{ "keys": [{ "kty": "EC", "d": "typed-key" },] }"#,
+            "the JWK set:",
+            false,
+        ),
+        (
+            "-----BEGIN PRIVATE KEY-----\r\ntyped-key\r\n-----END PRIVATE KEY-----",
+            "must be a JWK set, or the URL of one",
+            false,
+        ),
+        (r#"{ "keys": [{ "kty": "typed-key" }] }"#, "", true),
+        ("http://keys.test/typed-key", "the URL of the keys", true),
+    ] {
+        let fields = [
+            ("type", "service"),
+            ("name", "An app with keys"),
+            ("scope", "posts:read"),
+            ("keys", keys),
+        ];
+        let refused = post(&mut browser, &form, NEW, &fields).await;
+        expect_words(&refused, 422, words);
+        let html = refused.reply.text();
+        assert_eq!(html.contains("typed-key"), is_repeated, "{html}");
+    }
 }
 
 on_every_shape!(
