@@ -73,11 +73,23 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
         "The keys have changed since the page was shown, so that the form had no effect.",
     );
     let staged = keys(&world)[2].0.clone();
+    // As an event about a key leads to the page.
+    let beginning = browser.open(&format!("{PATH}?kid={}", before[1].0)).await;
+    let lists = |kid: &str| {
+        beginning
+            .reply
+            .text()
+            .contains(&format!("role=\"row\" id=\"{kid}\""))
+    };
+    let listed = [&before[0].0, &before[1].0, &staged]
+        .map(String::as_str)
+        .map(lists);
+    assert_eq!(listed, [true, true, false], "{}", beginning.reply);
     let early = post(&mut browser, &page, "/admin/keys/rotate", &[("staged", &staged)]).await;
     expect_words(&early, 409, "The keys can be rotated in 6 minutes");
     assert_eq!(states(&world), ["retired", "active", "staged"]);
     // A link can select the list, but not what the page says about the present.
-    for query in ["state=active", "state=staged", "order=asc", "cursor=x"] {
+    for query in ["state=active", "state=staged", "order=asc", "cursor=x", "kid=x"] {
         let selected = browser.open(&format!("{PATH}?{query}")).await;
         expect_words(&selected, 200, "The keys can be rotated in 6 minutes");
     }

@@ -1,8 +1,9 @@
 //! Pages of signing keys, for administrators.
 
-use super::table::{Key, State, columns};
+use super::table::{Key, State, columns, find_position};
 use audit::figures::live_tokens;
 use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use foundation::list_query::{Order, PageRequest, Query};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
@@ -69,6 +70,19 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
         fetch_all_with!(db.reader(), Key, sql, values.into_iter().flatten())
     })
     .await
+}
+
+/// Returns the query of the page that begins with the key of this `kid` and goes on with older ones. It is
+/// the first page if there is no such key.
+pub async fn beginning_with(db: &Db, kid: &str) -> Result<ListQuery, Error> {
+    let mut query = ListQuery::parse("");
+    let position = find_position(db, kid).await?;
+    // The page after a position is without it, and the key has the next lower number.
+    query.page.cursor = position.map(|(created_at, number)| Cursor {
+        created_at,
+        id: number + 1,
+    });
+    Ok(query)
 }
 
 /// Returns the newest deleted keys, as many as a page has.

@@ -25,6 +25,7 @@ pub(super) use columns;
 sql! {
     LIST = concat!("SELECT ", columns!(), " FROM signing_keys ORDER BY number");
     LIST_PUBLISHED = concat!("SELECT ", columns!(), " FROM signing_keys WHERE state <> 'deleted' ORDER BY number");
+    FIND_POSITION = "SELECT created_at, number FROM signing_keys WHERE kid = $1";
     FIND_RETIRED = "SELECT public_jwk FROM signing_keys
                     WHERE kid = $1 AND state = 'deleted' AND NOT compromised AND retired_at > $2";
     // Unique indexes let one of several concurrent inserts succeed. The first key of all may sign
@@ -179,6 +180,11 @@ impl TryFrom<String> for State {
 /// Returns every key, oldest first.
 pub async fn all(db: &Db) -> Result<Vec<Key>, Error> {
     fetch_all!(db.reader(), Key, LIST)
+}
+
+/// Returns the time at which the key with this `kid` was created, and its number.
+pub(super) async fn find_position(db: &Db, kid: &str) -> Result<Option<(Timestamp, i64)>, Error> {
+    fetch_optional!(db.reader(), (Timestamp, i64), FIND_POSITION, kid)
 }
 
 /// Returns the published keys, oldest first.

@@ -16,6 +16,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
+use foundation::list_query::{Query, parse_text};
 use identity::sessions::Session;
 use issuer::keys::list::{self, ListQuery};
 use issuer::keys::{self, Key, KeyChange, Outcome, Readiness};
@@ -71,7 +72,8 @@ impl Overview {
     }
 }
 
-/// Shows the page. The operation `listSigningKeys` has the same address, and describes the page.
+/// Shows the page. The operation `listSigningKeys` has the same address, and describes the page. With `kid`
+/// the list begins with this key.
 pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,
@@ -82,7 +84,11 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let here = paths::to_return(paths::ADMIN_KEYS, list.as_deref());
     let session = require_administrator(session, &here, query.signed_in.is_some())?;
-    let list = ListQuery::parse(list.as_deref().unwrap_or_default());
+    let parameters = list.as_deref().unwrap_or_default();
+    let list = match Query::read(parameters).first("kid", parse_text) {
+        Some(kid) => list::beginning_with(&app.identity.db, &kid).await?,
+        None => ListQuery::parse(parameters),
+    };
     let overview = Overview::read(&app, list, context.now).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))

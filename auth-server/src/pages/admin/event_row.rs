@@ -177,15 +177,18 @@ fn list_of_user(event: &SecurityEvent, id: i64, client: Option<&str>) -> Option<
     }
 }
 
-/// Returns the page of the keys, if the event is about them, with the row of the key if it names one.
+/// Returns the page of the keys, if the event is about them. It begins with the key that the event names.
 fn key(event: &SecurityEvent) -> Option<(Text<'static>, String)> {
     let kid = event
         .detail
         .as_deref()
         .and_then(|detail| detail.strip_prefix(KEY_ID));
-    let row = kid.map(|kid| format!("#{kid}")).unwrap_or_default();
+    let page = match kid {
+        Some(kid) => format!("{}#{kid}", paths::with_query(paths::ADMIN_KEYS, &[("kid", kid)])),
+        None => paths::ADMIN_KEYS.to_owned(),
+    };
     let is_about_keys = event.name.starts_with(NAMES_OF_KEYS);
-    is_about_keys.then(|| (text::of("event-open-keys"), format!("{}{row}", paths::ADMIN_KEYS)))
+    is_about_keys.then(|| (text::of("event-open-keys"), page))
 }
 
 /// Returns this path with the condition.

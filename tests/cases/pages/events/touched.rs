@@ -51,7 +51,13 @@ async fn an_event_leads_to_what_it_is_about(world: SharedWorld) {
         ),
         ("client_updated", None, gone, None, vec![]),
         ("user_disabled", Some(-8), known, None, vec![of_app]),
-        ("key_staged", None, None, Some("kid one"), vec!["/admin/keys#one"]),
+        (
+            "key_staged",
+            None,
+            None,
+            Some("kid one"),
+            vec!["/admin/keys?kid=one#one"],
+        ),
         ("keys_resealed", None, None, Some("3 rows"), vec!["/admin/keys"]),
     ] {
         let trace = random::id();
