@@ -155,12 +155,13 @@ fn check_refresh_cookie(client: &Client, issuer: &str) -> Result<(), Registratio
 
 /// Fails if the keys of a client, or their place, are invalid.
 fn check_keys(client: &Client) -> Result<(), RegistrationFlaw> {
-    let flaw = |reason: &str| Err(RegistrationFlaw::without_member(reason));
     if client.has_keys() && !client.kind.is_confidential() {
-        return flaw("only a client of the type web or service has keys");
+        let reason = "only a client of the type web or service has keys";
+        return Err(RegistrationFlaw::of("jwks", reason));
     }
     if client.jwks.is_some() && client.jwks_uri.is_some() {
-        return flaw("a client has a JWK set or a jwks_uri, not both");
+        let reason = "a client has a JWK set or a jwks_uri, not both";
+        return Err(RegistrationFlaw::without_member(reason));
     }
     let checked = client.jwks.as_ref().map_or(Ok(()), jwks::check);
     checked.map_err(|reason| RegistrationFlaw::of("jwks", reason))

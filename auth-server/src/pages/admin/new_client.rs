@@ -11,7 +11,7 @@ use foundation::scope::Scope;
 use foundation::secret::Secret;
 use identity::clients::{Client, ClientType};
 use issuer::clients::Registration;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// An app, as an administrator entered it.
@@ -78,6 +78,8 @@ struct ClientReviewTemplate<'a> {
     registration: &'a Registration,
     kind: String,
     authentication: Text<'static>,
+    /// The URL of its public keys, or the name of each.
+    keys: Vec<String>,
     scopes: Vec<(&'static str, String)>,
     path: &'static str,
     in_terminal: InTerminal,
@@ -100,11 +102,24 @@ pub(crate) fn client_review(
             true => text::of("new-app-has-keys"),
             false => text::of("new-app-no-secret"),
         },
+        keys: public_keys(registration),
         scopes: in_words(registration.scope),
         path: paths::ADMIN_NEW_CLIENT,
         in_terminal: creation(registration, url),
     };
     render_in_tab("clients", &text::of("new-app-review").plain(), &template)
+}
+
+/// Returns the URL of the public keys, or the `kid` of each, or its type if it has none.
+fn public_keys(registration: &Registration) -> Vec<String> {
+    let keys = registration
+        .jwks
+        .as_ref()
+        .and_then(|jwks| jwks["keys"].as_array());
+    let name = |key: &Value| key["kid"].as_str().or(key["kty"].as_str()).map(str::to_owned);
+    let names = keys.into_iter().flatten().filter_map(name);
+    let uri = registration.jwks_uri.clone().map(String::from);
+    uri.into_iter().chain(names).collect()
 }
 
 /// Returns the command and the call that create the app.

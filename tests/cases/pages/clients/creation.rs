@@ -9,8 +9,18 @@ use tests::{Browser, Page, SharedWorld, on_every_shape};
 async fn create(browser: &mut Browser, fields: &[(&str, &str)]) -> Page {
     let form = browser.open(NEW).await;
     expect_words(&form, 200, "Type of the app");
+    for words in [
+        "for the users who sign in. It authenticates by keys of its own (recommended)",
+        "not for a user. It authenticates by keys of its own (recommended)",
+        "Recommended for a web app or a service, because no secret can leak",
+    ] {
+        expect_words(&form, 200, words);
+    }
     let review = post(browser, &form, NEW, fields).await;
     expect_words(&review, 200, "Create this app?");
+    if let Some((_, keys)) = fields.iter().find(|(name, _)| *name == "keys") {
+        expect_words(&review, 200, &format!("Public keys {keys}"));
+    }
     let id = review.hidden("id").unwrap();
     expect_words(&review, 200, &format!("clients create --id={id} --name="));
     expect_words(&review, 200, &format!("\"id\":\"{id}\""));
@@ -164,7 +174,7 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
         ("service", "http://keys.test/jwks", "keys"),
         ("service", "{\"keys\":", "keys"),
         ("service", "{\"keys\":[]}", "keys"),
-        ("spa", "https://keys.test/jwks", ""),
+        ("spa", "https://keys.test/jwks", "keys"),
     ] {
         let uris = if kind == "spa" { callback } else { "" };
         let fields = [
