@@ -23,6 +23,8 @@ async fn a_compromised_key_is_retired(shape: Shape) {
         &format!("{compromised} is deleted at once, and the staged key signs."),
     );
     expect_words(&page, 200, &format!("keys retire --compromised {compromised}"));
+    let of_clients = "may accept its tokens until they fetch the key set again:";
+    expect_words(&page, 200, of_clients);
     let retire = [("kid", compromised), ("state", "active")];
     let other_state = [("kid", compromised), ("state", "retired")];
     let refused = post(&mut browser, &page, "/admin/keys/retire", &other_state).await;
