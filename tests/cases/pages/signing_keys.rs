@@ -46,6 +46,15 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
     expect_words(&page, 200, &format!("{} signs from now on", before[1].0));
     expect_words(&page, 200, "keys rotate");
     expect_words(&page, 200, "Which tokens are accepted after an action");
+    // The tokens of the staged, the active and the retired keys after each action.
+    for row in [
+        "Rotate the keys accepted where it is known: it signs now accepted until they expire accepted until they expire",
+        "Retire the staged key as compromised refused accepted: it keeps signing accepted until they expire",
+        "Retire the active key as compromised accepted where it is known: it signs now refused accepted until they expire",
+        "Retire a retired key as compromised accepted, once it signs accepted: it keeps signing refused",
+    ] {
+        expect_words(&page, 200, row);
+    }
     let rotations = format!(
         "curl -H \"Authorization: Bearer $TOKEN\" -X POST {}/admin/keys/rotations",
         world.base()
@@ -58,6 +67,8 @@ async fn an_administrator_rotates_the_keys(shape: Shape) {
     let after = browser.open(PATH).await;
     expect_words(&after, 200, &format!("{} began to sign", before[1].0));
     expect_words(&after, 200, "The keys can be rotated in 6 minutes");
+    expect_words(&after, 200, "It may sign in 6 minutes");
+    expect_words(&after, 200, "when the last cached key set without it has expired");
     expect_words(&after, 200, "It no longer signs. It is deleted in 11 minutes");
     let planned = after
         .visible_text()
