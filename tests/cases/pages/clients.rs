@@ -33,6 +33,9 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let app = world.app().kind("web").register();
     let tokens = app.tokens(&user, "posts:read").await;
     let mut browser = admin.browser();
+    let former_ends = "The one that was replaced before ends at once.";
+    let page = browser.open(&path_of(&app)).await;
+    assert!(!page.visible_text().contains(former_ends), "{}", page.reply);
     let rotated = change(&mut browser, &app, "rotate-secret").await;
     expect_words(&rotated, 200, "The new secret");
     expect_words(&rotated, 200, "The former secret stays valid for a day.");
@@ -42,6 +45,7 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     let page = browser.open(&path_of(&app)).await;
     expect_words(&page, 200, "the former secret is valid for 24 hours");
     expect_words(&page, 200, "The app authenticates by a secret.");
+    expect_words(&page, 200, former_ends);
     let repeated = [("change", "rotate-secret"), ("version", "")];
     let again = post(&mut browser, &page, &action, &repeated).await;
     assert_eq!(again.reply.status, 409, "{}", again.reply);

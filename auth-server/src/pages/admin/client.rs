@@ -120,6 +120,11 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         last_used_at: secret.last_used_at,
         expires_at: secret.expires_at,
     });
+    let secrets: Vec<SecretItem> = secrets.collect();
+    let rotation_effect = match secrets.len() {
+        0 | 1 => text::of("client-rotate-secret-effect"),
+        _ => text::of("client-rotate-secret-effect-of-two"),
+    };
     let newest = client.secrets.iter().next();
     let version = newest.map(|secret| secret.created_at.to_string());
     let id = quoted(&client.id);
@@ -131,9 +136,10 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         tags: tags(client),
         scopes: crate::pages::in_words(client.scope),
         settings: settings(client, page.now),
-        secrets: secrets.collect(),
+        secrets,
         changes: possible_changes(
             client,
+            rotation_effect,
             disable_effect(client, users.as_deref(), page.families),
             page.url,
             page.clock_differs,
@@ -175,6 +181,7 @@ fn disable_effect(client: &Client, users: Option<&str>, families: FamilyCount) -
 /// differs, the changes only end access.
 fn possible_changes(
     client: &Client,
+    rotation_effect: Text<'static>,
     disable_effect: Text<'static>,
     url: &str,
     clock_differs: bool,
@@ -194,10 +201,7 @@ fn possible_changes(
     let may_make = |change: ClientChange| !clock_differs || change.only_ends_access();
     let has_secret = client.secrets.iter().next().is_some();
     let rotation = (has_secret && may_make(ClientChange::RotateSecret)).then(|| {
-        let texts = (
-            text::of("client-rotate-secret"),
-            text::of("client-rotate-secret-effect"),
-        );
+        let texts = (text::of("client-rotate-secret"), rotation_effect);
         change(ClientChange::RotateSecret, texts, "rotate-secret", "secrets")
     });
     let state = match client.disabled_at {
