@@ -25,7 +25,7 @@ use identity::settings::{
 };
 use std::path::PathBuf;
 use storage::db::Db;
-use storage::settings::{DatabaseSettings, RateLimitSettings, RedisSettings};
+use storage::settings::{DatabaseSettings, OpenError, RateLimitSettings, RedisSettings};
 
 /// The heading of the common settings in `--help`.
 const HEADING: &str = "Settings of every program";
@@ -143,7 +143,7 @@ impl CommonSettings {
 
     /// Opens the database, after the time limits of this process were set. On PostgreSQL, at most
     /// `connections` connections are opened, and `threads` threads use them.
-    pub async fn open_database(&self, connections: u32, threads: usize) -> Result<Db, InvalidSetting> {
+    pub async fn open_database(&self, connections: u32, threads: usize) -> Result<Db, OpenError> {
         time_limits::set_factor(self.time_limit_factor);
         self.database.open(&self.data_dir, connections, threads).await
     }

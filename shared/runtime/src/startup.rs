@@ -27,7 +27,7 @@ use identity::settings::SignUpMode;
 use mail::Mails;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use revocation::RevocationMirror;
-use std::io::{self, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -266,9 +266,12 @@ impl Runtime {
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
-fn bind_error(error: io::Error) -> InvalidSetting {
-    InvalidSetting(error.to_string())
+fn bind_error(error: io::Error) -> Error {
+    match error.kind() {
+        // The process that has the address may end, and the network that has it may come up.
+        ErrorKind::AddrInUse | ErrorKind::AddrNotAvailable => Error::Io(error),
+        _ => Error::InvalidSetting(InvalidSetting(error.to_string())),
+    }
 }
 
 /// Runs a program and returns its exit code: 0 on success, 64 for an invalid setting, 1 for any other error.

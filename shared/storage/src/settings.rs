@@ -1,6 +1,6 @@
 //! Settings of the database, of Redis and of the rate limits.
 
-use crate::db::{DatabaseUrl, Db};
+use crate::db::{self, DatabaseUrl, Db};
 use crate::rate_limits::Quotas;
 use crate::redis::{Redis, RedisUrl};
 use clap::{Args, ValueEnum};
@@ -29,6 +29,17 @@ pub struct DatabaseSettings {
     #[arg(long, env = "LATCHKEY_DATABASE_CONNECTIONS", global = true, default_value_t = 10, value_name = "N",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub database_connections: u32,
+}
+
+/// The reason why the database was not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A setting is invalid.
+    #[error(transparent)]
+    InvalidSetting(#[from] InvalidSetting),
+    /// PostgreSQL is unavailable. The same settings may succeed later.
+    #[error(transparent)]
+    Unavailable(db::Error),
 }
 
 /// Settings of Redis.
@@ -112,19 +123,20 @@ impl DatabaseSettings {
     /// Opens the database. On PostgreSQL, at most `connections` connections are opened, and `threads` threads
     /// use them. If no URL is configured, creates `data_dir` for the SQLite file. Fails if the installation
     /// was copied to another database, or if it is being copied into this one.
-    pub async fn open(
-        &self,
-        data_dir: &Path,
-        connections: u32,
-        threads: usize,
-    ) -> Result<Db, InvalidSetting> {
+    pub async fn open(&self, data_dir: &Path, connections: u32, threads: usize) -> Result<Db, OpenError> {
         if self.database_url.is_none() && self.database_url_file.is_none() {
             create_data_dir(data_dir)?;
         }
-        let invalid = |reason: &dyn Display| InvalidSetting(format!("DATABASE_URL: {reason}"));
-        let opened = Db::open(&self.url(data_dir)?, connections, threads).await;
-        let db = opened.map_err(|error| invalid(&error))?;
-        match db.obstacle().await.map_err(|error| invalid(&error))? {
+        let url = self.url(data_dir)?;
+        let invalid =
+            |reason: &dyn Display| OpenError::from(InvalidSetting(format!("DATABASE_URL: {reason}")));
+        let failed = |error: db::Error| match error {
+            // A file that cannot be opened has a wrong path or a wrong owner.
+            db::Error::Unavailable(_) if url.file().is_none() => OpenError::Unavailable(error),
+            _ => invalid(&error),
+        };
+        let db = Db::open(&url, connections, threads).await.map_err(failed)?;
+        match db.obstacle().await.map_err(failed)? {
             Some(obstacle) => Err(invalid(&obstacle)),
             None => Ok(db),
         }

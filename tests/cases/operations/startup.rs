@@ -609,30 +609,38 @@ async fn the_demo_app_is_only_where_it_can_be_registered(shape: Shape) {
     assert!(!front.contains("/demo"), "{front}");
 }
 
-async fn unusable_settings_exit_with_64(world: SharedWorld) {
+/// A start that fails because something else is away exits with another code, so that systemd tries again.
+async fn a_failed_start_tells_whether_a_setting_is_invalid(world: SharedWorld) {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
     let key = "A".repeat(43);
-    for args in [
-        ["--listen", listen.as_str()],
-        ["--master-key", key.as_str()],
-        ["--database-url", "sqlite:/nonexistent/x.db"],
-        ["--database-url", "postgres://nobody@127.0.0.1:1/x"],
-        ["--audience", ""],
-    ] {
-        let output = world.run(&args, "");
-        assert_eq!(output.status.code(), Some(64), "{args:?}: {output:?}");
+    let unreachable = "postgres://nobody@127.0.0.1:1/x";
+    let mut starts = vec![
+        (1, ("--listen", listen.as_str()), "cannot listen on"),
+        (1, ("--database-url", unreachable), "the database is unavailable"),
+        (64, ("--master-key", key.as_str()), ""),
+        (64, ("--database-url", "sqlite:/nonexistent/x.db"), "DATABASE_URL"),
+        (64, ("--audience", ""), ""),
+    ];
+    let missing = world.database_url().replace("?host=", "_missing?host=");
+    if world.shape == Shape::Split {
+        starts.push((64, ("--database-url", missing.as_str()), "DATABASE_URL"));
+    }
+    for (code, flag, reason) in starts {
+        let output = world.run_issuer_with(&[("--listen", "127.0.0.1:0"), flag], &[]);
+        assert_eq!(output.status.code(), Some(code), "{flag:?}: {output:?}");
         let stderr = String::from_utf8_lossy(&output.stderr);
         let errors: Vec<&str> = stderr
             .lines()
             .filter(|line| line.starts_with("error: "))
             .collect();
-        assert_eq!(errors.len(), 1, "{args:?}: {stderr}");
+        assert_eq!(errors.len(), 1, "{flag:?}: {stderr}");
+        assert!(errors[0].contains(reason), "{flag:?}: {stderr}");
     }
 }
 
 on_every_shape!(
-    unusable_settings_exit_with_64,
+    a_failed_start_tells_whether_a_setting_is_invalid,
     the_sqlite_file_is_private_to_its_owner,
     a_second_start_changes_nothing,
     answered_writes_survive_a_kill,

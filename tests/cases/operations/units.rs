@@ -95,6 +95,20 @@ fn a_stop_lasts_longer_than_the_drain() {
     }
 }
 
+/// A database that is away at the start comes back, and an invalid setting stays invalid.
+fn systemd_starts_a_service_again_unless_a_setting_is_invalid() {
+    for (name, _) in UNITS {
+        let unit = unit(name);
+        for (key, value) in [
+            ("Restart", "on-failure"),
+            ("RestartPreventExitStatus", "64"),
+            ("StartLimitIntervalSec", "0"),
+        ] {
+            assert_eq!(values(&unit, key), [value], "{name}: {key}");
+        }
+    }
+}
+
 /// The services differ by user, and each gets the credentials of its own settings only.
 fn each_unit_sets_settings_of_its_program() {
     for (name, program) in UNITS {
@@ -149,5 +163,6 @@ without_deployment!(
     the_units_are_sound_and_have_the_same_sandbox,
     the_sockets_are_valid_and_have_the_addresses_of_the_services,
     a_stop_lasts_longer_than_the_drain,
+    systemd_starts_a_service_again_unless_a_setting_is_invalid,
     each_unit_sets_settings_of_its_program,
 );

@@ -4,6 +4,7 @@ use foundation::settings::InvalidSetting;
 use identity::passwords;
 use std::io;
 use storage::db;
+use storage::settings::OpenError;
 
 /// An error that keeps a program from starting, or ends it.
 #[derive(Debug, thiserror::Error)]
@@ -23,4 +24,13 @@ pub enum Error {
     /// Any other error, as a message.
     #[error("{0}")]
     Other(String),
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::InvalidSetting(error) => Self::InvalidSetting(error),
+            OpenError::Unavailable(error) => Self::Database(error),
+        }
+    }
 }
