@@ -17,6 +17,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -65,6 +66,18 @@ pub async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     }
     passed.set_nonblocking(true)?;
     TcpListener::from_std(passed)
+}
+
+/// Tells systemd that the server is ready (`Type=notify`). Does nothing if another program has started it.
+pub fn tell_ready() {
+    // This is no setting: systemd passes the path of its socket.
+    let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else {
+        return;
+    };
+    let sent = UnixDatagram::unbound().and_then(|sender| sender.send_to(b"READY=1", socket));
+    if let Err(error) = sent {
+        tracing::warn!(%error, "cannot tell systemd that the server is ready");
+    }
 }
 
 /// The limits on connections and on what their clients may hold.

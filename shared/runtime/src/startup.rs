@@ -249,6 +249,7 @@ impl Runtime {
         // A supervisor may send signals as soon as it has read the line.
         let stop = server::stop_signal()?;
         writeln!(io::stdout(), "listening on http://{}", self.bound)?;
+        server::tell_ready();
         let handle = move |request| program.clone().handle(request);
         let (threads, limits) = (&self.threads, self.connection_limits);
         server::run(self.listener, handle, threads, limits, health, stop).await;
