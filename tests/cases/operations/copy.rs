@@ -166,6 +166,7 @@ fn expect_bar(shown: &str) {
     let mut lines = shown.split("\r\u{1b}[K").flat_map(str::lines);
     let is_longer = |line: &&str| line.starts_with('[') && line.chars().count() > 60;
     assert_eq!(lines.find(is_longer), None, "{shown:?}");
+    assert!(!shown.contains(" of 0"), "{shown:?}");
     assert!(
         shown.contains("\nITEM ") && shown.contains("\nschema "),
         "{shown:?}"

@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Sqlite, SqliteConnectio
 const CHUNK: usize = 1 << 16;
 
 /// Copies the rows of a table after those of `progress`, in batches. Each batch is a transaction, which
-/// stores the progress too. Calls `tell` with the number of copied rows after each.
+/// stores the progress too. Calls `tell` with the number of copied rows after each that has rows.
 pub(super) async fn copy(
     table: &Table,
     progress: &mut Progress,
@@ -40,15 +40,18 @@ pub(super) async fn copy(
         copy.finish().await?;
         progress.store(&mut tx).await?;
         tx.commit().await?;
-        tell(progress.copied);
-        if progress.copied - copied_before < BATCH {
+        let copied = progress.copied - copied_before;
+        if copied > 0 {
+            tell(progress.copied);
+        }
+        if copied < BATCH {
             return Ok(());
         }
     }
 }
 
 /// Compares the rows of a table, in the order of its key. Returns the number of the first row that differs,
-/// if there is one. Calls `tell` with the number of equal rows now and then.
+/// if there is one. Calls `tell` with the number of equal rows after each batch.
 pub(super) async fn compare(
     table: &Table,
     source: &mut SqliteConnection,
@@ -62,7 +65,9 @@ pub(super) async fn compare(
     loop {
         match (lines.try_next().await?, copied.try_next().await?) {
             (None, None) => {
-                tell(equal);
+                if equal % BATCH > 0 {
+                    tell(equal);
+                }
                 return Ok(None);
             }
             // PostgreSQL sends one message for each row.
