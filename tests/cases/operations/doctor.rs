@@ -104,6 +104,10 @@ async fn each_finding_names_its_cause(world: World) {
     let redis_url = format!("redis://:{PASSWORD}@127.0.0.1:1");
     let output = world.run_issuer_with(&[("--redis-url", redis_url.as_str())], &doctor);
     expect(&output, "redis", "error", "Redis");
+    let database_url = format!("postgres://user:{PASSWORD}@127.0.0.1:1/latchkey");
+    let output = world.run_issuer_with(&[("--database-url", database_url.as_str())], &doctor);
+    expect(&output, "database", "error", "the database is unavailable");
+    expect(&output, "signing-keys", "skipped", "is not there yet");
     let is_production = world.run_issuer_with(&[("--issuer", "https://id.example.org")], &doctor);
     expect(&is_production, "settings", "error", "BASE_URL");
     expect(&is_production, "mail", "warning", "outbox");
