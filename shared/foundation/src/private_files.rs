@@ -1,7 +1,7 @@
 //! Files and directories that only their owner can access.
 
 use crate::random;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
@@ -17,15 +17,12 @@ pub enum Existing {
 
 /// Creates the directory `path` and its missing parents with mode 0700. Succeeds if the directory exists.
 pub fn create_dir(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Writes a file with mode 0600, atomically and durably: after a crash or a power failure, `path` holds
 /// either the whole new file or its previous content. The directory of `path` must exist. `existing` selects
-/// the treatment of a file that is already there.
+/// the treatment of a file that is already there, see [`place`].
 pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     let draft = path.with_extension(random::id());
     let mut file = OpenOptions::new()
@@ -35,12 +32,26 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
         .open(&draft)?;
     file.write_all(bytes)?;
     file.sync_all()?;
-    if existing == Existing::Replaced {
-        std::fs::rename(&draft, path)?;
-    } else {
-        let linked = std::fs::hard_link(&draft, path);
-        std::fs::remove_file(&draft)?;
-        linked?;
-    }
+    let placed = place(&draft, path, existing);
+    // It is gone already, unless it is linked or could not be placed.
+    let _ = fs::remove_file(&draft);
+    placed?;
     path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
+}
+
+/// Gives the file `draft` the name `path` in the same directory, atomically. `draft` may remain as a second
+/// name of it. Where the file system has no hard links, a crash can leave an empty file if none was there.
+pub fn place(draft: &Path, path: &Path, existing: Existing) -> io::Result<()> {
+    if existing == Existing::Replaced {
+        return fs::rename(draft, path);
+    }
+    match fs::hard_link(draft, path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // The file system has no hard links. This file reserves the name, or fails as the link did.
+            let mut options = OpenOptions::new();
+            options.write(true).create_new(true).mode(0o600).open(path)?;
+            fs::rename(draft, path).inspect_err(|_| drop(fs::remove_file(path)))
+        }
+        linked => linked,
+    }
 }

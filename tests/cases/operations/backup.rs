@@ -186,7 +186,48 @@ async fn nothing_is_overwritten_or_restored_halfway(world: World) {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }
 
+/// A filter of system calls for bubblewrap. A hard link fails as on a file system that has none.
+fn without_hard_links() -> Vec<u8> {
+    let linkat = if cfg!(target_arch = "x86_64") { 265 } else { 37 };
+    // Load the number of the call, compare it, fail with EPERM, allow. A jump skips an instruction.
+    let instructions: [(u16, [u8; 2], u32); 4] = [
+        (0x20, [0, 0], 0),
+        (0x15, [0, 1], linkat),
+        (0x06, [0, 0], 0x0005_0001),
+        (0x06, [0, 0], 0x7fff_0000),
+    ];
+    let instructions = instructions.into_iter().map(|(code, jumps, value)| {
+        let (code, value) = (code.to_ne_bytes(), value.to_ne_bytes());
+        [&code[..], &jumps, &value].concat()
+    });
+    instructions.flatten().collect()
+}
+
+async fn a_backup_needs_no_hard_links(world: World) {
+    let backup = world.data_dir().with_file_name("backup.db");
+    let (directory, file) = (backup.parent().unwrap(), backup.display());
+    let filter = backup.with_file_name("filter");
+    fs::write(&filter, without_hard_links()).unwrap();
+    let filtered = |command: &str| {
+        let sandbox = "LC_ALL=C bwrap --unshare-user-try --dev-bind / / --seccomp 3";
+        world.bash(&format!("{sandbox} {command} {file} 3<{}", filter.display()))
+    };
+    let linked = filtered(&format!("ln {}", filter.display()));
+    let reason = String::from_utf8_lossy(&linked.stderr);
+    assert!(
+        reason.contains("Operation not permitted") && !backup.exists(),
+        "{reason}"
+    );
+    let done = filtered("latchkey backup");
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(backup.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let drafts = files(directory).into_iter();
+    assert_eq!(drafts.filter(|name| name.starts_with("backup.")).count(), 1);
+    expect_refusal(&filtered("latchkey backup"), 1, "--force");
+}
+
 on_shapes!(
     a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token: sqlite Sqlite
 );
+on_shapes!(a_backup_needs_no_hard_links: sqlite Sqlite);
 on_shapes!(nothing_is_overwritten_or_restored_halfway: sqlite Sqlite);

@@ -8,7 +8,7 @@ use super::{DatabaseUrl, Db, Engine, Error};
 use check::check;
 pub(super) use check::check_content;
 pub use check::{CheckedFile, STATEMENTS};
-use foundation::private_files::Existing;
+use foundation::private_files::{self, Existing};
 use foundation::random;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, Sqlite};
@@ -173,10 +173,7 @@ impl Draft {
     fn place(self, target: &Path, existing: Existing) -> Result<(), FileError> {
         let move_file = || -> io::Result<()> {
             File::open(&self.0)?.sync_all()?;
-            match existing {
-                Existing::Replaced => fs::rename(&self.0, target)?,
-                Existing::Kept => fs::hard_link(&self.0, target)?,
-            }
+            private_files::place(&self.0, target, existing)?;
             File::open(target.parent().unwrap_or(target))?.sync_all()
         };
         move_file().map_err(|error| match error.kind() {
