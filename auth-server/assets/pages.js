@@ -1,6 +1,6 @@
 // Adds to each password field a button that shows the password, and to a new password the number of its characters and what the issuer
-// thinks of it. Adds to each text to keep a button that copies it. Shows the buttons that print a page, and exact times in the time zone of
-// the browser.
+// thinks of it. Adds to each text to keep a button that copies it. Tells if a captcha did not load. Shows the buttons that print a page, and
+// exact times in the time zone of the browser.
 "use strict";
 const texts = document.currentScript.dataset;
 
@@ -9,6 +9,8 @@ if (document.querySelector("[data-hide-query]")) history.replaceState(null, "", 
 
 // The pause in typing after which the issuer is asked about a new password, in milliseconds.
 const PAUSE = 300;
+// The time in which the widget of a captcha has to appear, in milliseconds.
+const WIDGET_WAIT = 5000;
 
 // Asks the issuer about the password in a field, which has its rules and a long list of common passwords. Fails if there is no answer.
 const ask = async (field, address, signal) => {
@@ -83,6 +85,12 @@ for (const field of document.querySelectorAll(".password > input")) {
     // The hint stays beside the field while the line of the verdict is empty.
     field.parentElement.nextElementSibling.after(verdict);
   }
+}
+
+// A captcha whose script is blocked or whose service is down leaves its place empty and reports nothing.
+for (const widget of document.querySelectorAll("[data-sitekey]")) {
+  const message = widget.nextElementSibling;
+  setInterval(() => (message.hidden = widget.hasChildNodes()), WIDGET_WAIT);
 }
 
 for (const button of document.querySelectorAll("[data-action=print]")) {

@@ -79,6 +79,7 @@ back-to-sign-in = Zurück zur Anmeldung
 wrong-code = Dieser Code ist falsch oder wurde schon benutzt. Warten Sie auf den nächsten, und geben Sie ihn ein.
 session-ended = Sie wurden abgemeldet. Melden Sie sich wieder an.
 captcha-needs-script = Das Captcha braucht JavaScript. Erlauben Sie es auf dieser Seite, um sich anzumelden.
+captcha-not-loaded = Das Captcha wurde nicht geladen. Falls Ihr Browser Skripte anderer Websites blockiert, erlauben Sie sie auf dieser Seite. Versuchen Sie es sonst in ein paar Minuten noch einmal.
 captcha-required = Lösen Sie das Captcha, um fortzufahren.
 ended-password-changed = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos auf einem anderen Gerät geändert wurde.
 ended-password-reset = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos zurückgesetzt wurde.

@@ -80,6 +80,7 @@ back-to-sign-in = Back to the sign‑in page
 wrong-code = This code is wrong or was used already. Wait for the next one, and enter that.
 session-ended = You were signed out. Sign in again.
 captcha-needs-script = The captcha needs JavaScript. Allow it on this page to sign in.
+captcha-not-loaded = The captcha did not load. If your browser blocks scripts of other sites, allow them on this page. Otherwise try again in a few minutes.
 captcha-required = Solve the captcha to continue.
 ended-password-changed = You were signed out { $time } ago, because the password of your account was changed on another device.
 ended-password-reset = You were signed out { $time } ago, because the password of your account was reset.

@@ -31,9 +31,9 @@ session-idle = "2h"
 max-connections = 20000
 ```
 
-Numbers without a unit are numbers in TOML, and all other values are strings. `trusted-proxies` and `allowed-origins` may also be arrays. Paths
-are relative to the directory in which the program starts, as those of flags are. A setting and its `-file` form exclude each other, wherever
-the two are set.
+Numbers without a unit are numbers in TOML, and all other values are strings. `trusted-proxies`, `allowed-origins` and `captcha-sources` may
+also be arrays. Paths are relative to the directory in which the program starts, as those of flags are. A setting and its `-file` form exclude
+each other, wherever the two are set.
 
 One file can serve `latchkey`, `auth-server` and `api-server`: each of the latter two ignores the settings that only the other one has. Every
 program that reads the file can read all its secrets. So give each secret by its `-file` setting. Only the user of the issuer may read the files

@@ -6,7 +6,6 @@ use super::{CONTENT_SECURITY_POLICY, FormState, render, set_policy};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
-use foundation::urls::origin_of;
 use identity::captcha::Captcha;
 use identity::end_reason::EndReason;
 use url::Url;
@@ -103,6 +102,7 @@ impl EndText {
 pub(crate) struct CaptchaWidget<'a> {
     site_key: &'a str,
     script_url: &'a Url,
+    sources: &'a str,
 }
 
 impl<'a> CaptchaWidget<'a> {
@@ -111,17 +111,19 @@ impl<'a> CaptchaWidget<'a> {
         Some(Self {
             site_key: captcha.site_key(),
             script_url: captcha.script_url()?,
+            sources: captcha.sources(),
         })
     }
 }
 
-/// Renders the sign-in page. The script of a captcha, and its frames, may be loaded on this page alone, and
-/// from the script's origin alone.
+/// Renders the sign-in page. The widget of a captcha may load on this page alone, and from its sources alone.
 pub(crate) fn sign_in(page: &SignInPage<'_>) -> Response {
     let mut response = render(&text::of("sign-in").plain(), page);
     if let Some(widget) = &page.captcha {
-        let origin = origin_of(widget.script_url);
-        let policy = format!("{CONTENT_SECURITY_POLICY} {origin}; frame-src {origin}; connect-src {origin}");
+        let sources = widget.sources;
+        let policy =
+            CONTENT_SECURITY_POLICY.replace("style-src 'self'", &format!("style-src 'self' {sources}"));
+        let policy = format!("{policy} {sources}; frame-src {sources}; connect-src {sources}");
         set_policy(&mut response, &policy);
     }
     response

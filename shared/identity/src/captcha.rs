@@ -36,6 +36,9 @@ pub struct ServiceSettings {
     /// The URL of the widget's script. Without it, the sign-in page shows no widget; clients of the API can
     /// still send the answer of a widget that they show themselves.
     pub script_url: Option<Url>,
+    /// From where the widget may load, and to where it may send requests: the sources of a content security
+    /// policy, separated by blanks.
+    pub sources: String,
 }
 
 /// The captcha service cannot be reached, or its response is not a `siteverify` response.
@@ -66,6 +69,11 @@ impl Captcha {
     /// Returns the URL of the widget's script, if one is configured.
     pub fn script_url(&self) -> Option<&Url> {
         self.settings.script_url.as_ref()
+    }
+
+    /// Returns the sources of a content security policy that the widget needs, separated by blanks.
+    pub fn sources(&self) -> &str {
+        &self.settings.sources
     }
 
     /// Returns whether the service accepts the widget's answer; the service accepts each answer once.
@@ -101,7 +109,62 @@ impl Captcha {
     }
 }
 
+/// Parses a source of a content security policy (CSP3 §2.3.1): an https URL without query, whose host may
+/// begin with `*.`, or an http URL of a loopback host. The error is a message for the operator.
+pub(crate) fn parse_source(text: &str) -> Result<String, String> {
+    let without_wildcard = text.replacen("://*.", "://", 1);
+    // Other characters of a URL would end the source or the list of sources in the header.
+    let is_one_source = without_wildcard
+        .chars()
+        .all(|char| char.is_ascii_alphanumeric() || "-._~%:/".contains(char));
+    match Url::parse(&without_wildcard) {
+        Ok(url)
+            if is_one_source
+                && url.as_str().starts_with(&without_wildcard)
+                && http_client::is_confidential(&url) =>
+        {
+            Ok(text.to_owned())
+        }
+        _ => Err("it must be an https URL without query, whose host may begin with `*.`".to_owned()),
+    }
+}
+
 /// Converts an error of the HTTP client. The message omits the URL, because it is a setting.
 fn unavailable(error: reqwest::Error) -> Unavailable {
     Unavailable(error_chain(error.without_url()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_source;
+
+    #[test]
+    fn a_source_is_a_url_whose_host_may_begin_with_a_wildcard() {
+        for text in [
+            "https://challenges.example",
+            "https://*.captcha.example",
+            "https://captcha.example:8443/widget/",
+            "http://127.0.0.1:8080",
+        ] {
+            assert_eq!(parse_source(text).as_deref(), Ok(text));
+        }
+        for text in [
+            "",
+            "*",
+            "https:",
+            "'unsafe-inline'",
+            "captcha.example",
+            "http://captcha.example",
+            "https:captcha.example",
+            "https://*",
+            "https://a.*.example",
+            "https://user@captcha.example",
+            "https://captcha.example?query",
+            "https://captcha.example; script-src *",
+            "https://captcha.example/;",
+            "https://captcha.example *",
+        ] {
+            assert!(parse_source(text).is_err(), "{text}");
+        }
+    }
 }

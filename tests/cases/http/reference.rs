@@ -259,7 +259,7 @@ async fn pages_are_accessible(world: SharedWorld) {
             return violations.map(found => found.id + ': ' + found.nodes.map(node => node.html).join('; '));";
         let violations = chromium.run(check, &[]).await;
         assert_eq!(violations, Value::from(Vec::<Value>::new()), "{path}");
-        chromium.expect_no_trace(None, 200).await;
+        chromium.expect_no_trace(&[], 200).await;
     }
     chromium.be_a_phone(NARROWEST).await;
     let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";

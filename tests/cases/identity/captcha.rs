@@ -14,6 +14,10 @@ fn with_captcha(shape: Shape, service: &StubServer) -> WorldBuilder {
         .flag("--captcha-secret", SECRET)
         .flag("--captcha-site-key", SITE_KEY)
         .flag("--captcha-script-url", "https://captcha.example/api.js")
+        .flag(
+            "--captcha-sources",
+            "https://captcha.example,https://*.captcha.example",
+        )
 }
 
 fn login(caller: &Caller, email: &str, password: &str, captcha: Option<&str>) -> Call {
@@ -133,9 +137,10 @@ async fn the_sign_in_page_embeds_the_captcha_and_allows_its_script(shape: Shape)
         page = browser.submit(&page, &sent).await;
         assert_eq!(page.reply.status, expected, "{}", page.reply);
     }
-    let origin = "https://captcha.example";
-    let added = format!(" {origin}; frame-src {origin}; connect-src {origin}");
-    assert_eq!(policy_of(&page), format!("{before}{added}"));
+    let sources = "https://captcha.example https://*.captcha.example";
+    let styles = before.replace("style-src 'self'", &format!("style-src 'self' {sources}"));
+    let expected = format!("{styles} {sources}; frame-src {sources}; connect-src {sources}");
+    assert_eq!(policy_of(&page), expected);
     let html = page.reply.text();
     assert!(html.contains(&format!("data-sitekey=\"{SITE_KEY}\"")), "{html}");
     assert!(

@@ -190,6 +190,7 @@ async fn help_shows_every_setting(world: SharedWorld) {
         "CAPTCHA_SECRET_FILE",
         "CAPTCHA_SITE_KEY",
         "CAPTCHA_SCRIPT_URL",
+        "CAPTCHA_SOURCES",
         "TRUSTED_PROXIES",
         "ALLOWED_ORIGINS",
         "MAX_CONNECTIONS",
@@ -313,6 +314,8 @@ async fn invalid_settings_fail_with_a_one_line_error(world: World) {
         vec!["--login-failures-address", "many"],
         vec!["--captcha-site-key", "key"],
         vec!["--captcha-script-url", "https://captcha.example/api.js"],
+        vec!["--captcha-sources", "https://captcha.example"],
+        vec!["--captcha-sources", "https://captcha.example; script-src *"],
         vec![
             "--captcha-verify-url",
             "https://captcha.example/v",

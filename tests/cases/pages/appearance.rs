@@ -74,8 +74,8 @@ struct Walk<'w> {
     appearances: Vec<Appearance>,
     /// The pictures, if they are taken.
     pictures: Option<Pictures>,
-    /// The origin of the captcha service, if there is one.
-    captcha: Option<String>,
+    /// The origins of the captcha service, if there is one.
+    third_parties: Vec<String>,
     /// The time to the first byte of each page, in milliseconds.
     first_bytes: Mutex<Vec<(f64, String)>>,
 }
@@ -91,7 +91,7 @@ impl<'w> Walk<'w> {
             language,
             appearances,
             pictures: None,
-            captcha: None,
+            third_parties: Vec::new(),
             first_bytes: Mutex::default(),
         }
     }

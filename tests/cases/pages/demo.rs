@@ -231,16 +231,16 @@ async fn the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out(world: Shared
     let path = format!("/posts/{post}");
     demo.expect_refused(&[("/token", 400), (&path, 412), (&path, 412), (&path, 412)])
         .await;
-    demo.chromium.expect_no_trace(None, 200).await;
+    demo.chromium.expect_no_trace(&[], 200).await;
     // The cookie continues the session.
     demo.open().await;
     demo.expect_user().await;
-    demo.chromium.expect_no_trace(None, 200).await;
+    demo.chromium.expect_no_trace(&[], 200).await;
     demo.sign_out().await;
     demo.open().await;
     demo.chromium.expect(NO_SESSION).await;
     demo.expect_refused(&[("/token", 400)]).await;
-    demo.chromium.expect_no_trace(None, 200).await;
+    demo.chromium.expect_no_trace(&[], 200).await;
     demo.expect_no_token_in_history().await;
     demo.expect_watch().await;
 }

@@ -37,7 +37,7 @@ impl<'w> Visitor<'w> {
     pub(super) async fn submit(&self, fields: &[(&str, &str)], button: &str, text: &str) {
         self.chromium.submit(fields, button, text).await;
         if self.has_scripts {
-            self.chromium.expect_no_trace(None, 200).await;
+            self.chromium.expect_no_trace(&[], 200).await;
         }
     }
 }
@@ -91,7 +91,7 @@ impl Visitor<'_> {
         self.submit(&[], SUBMIT, "You are signed out").await;
         self.open("/signin").await;
         self.chromium.expect("Signed in with a passkey").await;
-        self.chromium.expect_no_trace(None, 200).await;
+        self.chromium.expect_no_trace(&[], 200).await;
         self.chromium.remove_authenticator(&authenticator).await;
     }
 
@@ -202,7 +202,7 @@ async fn live(world: &World, has_scripts: bool) {
         .submit(&fields, SUBMIT, "The e-mail address or the password is wrong")
         .await;
     if has_scripts {
-        ann.chromium.expect_no_trace(None, 401).await;
+        ann.chromium.expect_no_trace(&[], 401).await;
     }
 }
 

@@ -24,7 +24,7 @@ const MAILED_TOKENS: [&str; 2] = ["token at /verify", "token at /reset"];
 /// Finds the traces of a page. The anti-forgery token is a UUID, a form that no secret of the issuer has, and
 /// scripts may read it.
 const TRACES: &str = r#"
-    const [thirdParty, secrets] = args;
+    const [thirdParties, secrets] = args;
     const [page] = performance.getEntriesByType('navigation');
     // A logo may be part of the page.
     const isRequest = name => !name.startsWith('data:');
@@ -42,7 +42,7 @@ const TRACES: &str = r#"
     return {
         url: page.name,
         status: page.responseStatus,
-        foreign: [page.name, ...resources].filter(name => ![location.origin, thirdParty].includes(new URL(name).origin)),
+        foreign: [page.name, ...resources].filter(name => ![location.origin, ...thirdParties].includes(new URL(name).origin)),
         stored: [...ofStorage, ...ofDatabases, ...await caches.keys(), ...cookies, ...ofWindow],
         opened: secretsIn(page.name),
         address: secretsIn(location.href),
@@ -51,13 +51,13 @@ const TRACES: &str = r#"
 "#;
 
 impl Chromium {
-    /// Expects that the page has this status, and loaded everything from its own origin or that of the third
-    /// party; that it stored nothing that scripts can read later but the anti-forgery token; that no address
-    /// has a secret, except the token of the mailed link that was opened and the code of an authorization
-    /// response; and that the console has no error but the status of the page.
-    pub async fn expect_no_trace(&self, third_party: Option<&str>, status: u16) {
+    /// Expects that the page has this status, and loaded everything from its own origin or those of the third
+    /// parties; that it stored nothing that scripts can read later but the anti-forgery token; that no
+    /// address has a secret, except the token of the mailed link that was opened and the code of an
+    /// authorization response; and that the console has no error but the status of the page.
+    pub async fn expect_no_trace(&self, third_parties: &[String], status: u16) {
         let secrets = [&SECRETS[..], &SECRETS_OF_ADDRESSES].concat();
-        let traces = self.run(TRACES, &[json!(third_party), json!(secrets)]).await;
+        let traces = self.run(TRACES, &[json!(third_parties), json!(secrets)]).await;
         let url = traces["url"].as_str().unwrap();
         assert_eq!(traces["status"], status, "{traces}");
         for kind in ["foreign", "stored", "others"] {

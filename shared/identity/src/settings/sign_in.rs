@@ -1,10 +1,10 @@
 //! Settings of sign-in: the limits of failed attempts, and the captcha.
 
-use crate::captcha::{Captcha, ServiceSettings};
+use crate::captcha::{Captcha, ServiceSettings, parse_source};
 use crate::lockout::Throttles;
 use clap::Args;
 use foundation::settings::{InvalidSetting, read_secret};
-use foundation::urls::parse_http_url;
+use foundation::urls::{origin_of, parse_http_url};
 use std::path::PathBuf;
 use url::Url;
 
@@ -56,6 +56,13 @@ pub struct SignInSettings {
     #[arg(long, env = "LATCHKEY_CAPTCHA_SCRIPT_URL", global = true, value_name = "URL",
           value_parser = parse_http_url)]
     pub captcha_script_url: Option<Url>,
+
+    /// From where the captcha widget may load scripts, styles and frames, and to where it may send requests,
+    /// separated by commas: sources of a content security policy, such as `https://*.example.org` [default:
+    /// the origin of the script].
+    #[arg(long, env = "LATCHKEY_CAPTCHA_SOURCES", global = true, value_delimiter = ',', value_name = "SOURCE",
+          value_parser = parse_source)]
+    pub captcha_sources: Vec<String>,
 }
 
 impl SignInSettings {
@@ -75,14 +82,19 @@ impl SignInSettings {
         let secret = read_secret("CAPTCHA_SECRET", secret.as_deref(), file.as_deref())?;
         let invalid = |message: &str| Err(InvalidSetting(message.to_owned()));
         let script_url = self.captcha_script_url.clone();
+        let sources = match &script_url {
+            Some(url) if self.captcha_sources.is_empty() => origin_of(url),
+            _ => self.captcha_sources.join(" "),
+        };
         let service = match (&self.captcha_verify_url, secret, &self.captcha_site_key) {
             (Some(verify_url), Some(secret), Some(site_key)) => ServiceSettings {
                 verify_url: verify_url.clone(),
                 secret,
                 site_key: site_key.clone(),
                 script_url,
+                sources,
             },
-            (None, None, None) if script_url.is_none() => return Ok(None),
+            (None, None, None) if script_url.is_none() && sources.is_empty() => return Ok(None),
             _ => {
                 return invalid(
                     "a captcha needs CAPTCHA_VERIFY_URL, CAPTCHA_SECRET or CAPTCHA_SECRET_FILE, and \

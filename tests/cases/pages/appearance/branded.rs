@@ -4,7 +4,7 @@
 use super::rare_states::too_many_requests;
 use super::{DONE, FAILED, Pictures, SUBMIT, Walk};
 use serde_json::json;
-use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, World, response};
+use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, User, World, response};
 
 /// The largest number of accounts that a network can create in a quarter of an hour.
 const MAX_SIGN_UPS: usize = 100;
@@ -27,12 +27,18 @@ const LOGO_TO_MIDDLE: &str = "
     return Math.abs(left + right - document.documentElement.clientWidth) / 2;
 ";
 
-/// A script that fills in the widget as that of a captcha service does.
+/// Fills in the widget as the script of a captcha service does.
 const CAPTCHA_SCRIPT: &str = r##"
     for (const widget of document.querySelectorAll("[data-sitekey]")) {
         widget.innerHTML = "<p>A widget of the captcha service</p>";
     }
 "##;
+
+/// Waits until the page says that the captcha did not load.
+const CAPTCHA_NOT_LOADED: &str = "
+    const message = document.querySelector('[data-sitekey] + div');
+    while (message.hidden) await new Promise(done => setTimeout(done, 100));
+";
 
 /// Visits the pages on which the settings of the installation show.
 pub(super) async fn walk(
@@ -46,17 +52,19 @@ pub(super) async fn walk(
     std::fs::write(&logo, LOGO).unwrap();
     let secret = directory.path().join("captcha");
     std::fs::write(&secret, "a secret of the captcha\n").unwrap();
-    let captcha = StubServer::start().await;
-    captcha.answer_raw(&response(
-        "200 OK",
-        "Content-Type: text/javascript\r\n",
-        CAPTCHA_SCRIPT,
-    ));
+    // As that of reCAPTCHA, the script loads another one from a second origin.
+    let (captcha, widget) = (StubServer::start().await, StubServer::start().await);
+    let source = format!("{}/widget.js", widget.url);
+    captcha.answer_raw(&script(&format!(
+        "document.head.append(Object.assign(document.createElement('script'), {{ src: '{source}' }}));"
+    )));
+    widget.answer_raw(&script(CAPTCHA_SCRIPT));
     let world = World::builder(shape)
         .flag("--captcha-verify-url", &captcha.url)
         .flag("--captcha-secret-file", secret.to_str().unwrap())
         .flag("--captcha-site-key", "our-site-key")
         .flag("--captcha-script-url", &format!("{}/api.js", captcha.url))
+        .flag("--captcha-sources", &format!("{},{}", captcha.url, widget.url))
         .flag("--brand-name", "The Gazette of Upper Example")
         .flag("--brand-logo", logo.to_str().unwrap())
         .flag("--brand-accent", "#8e24aa")
@@ -69,7 +77,7 @@ pub(super) async fn walk(
     let world = world.start().await;
     let walk = Walk {
         pictures,
-        captcha: Some(captcha.url.clone()),
+        third_parties: vec![captcha.url.clone(), widget.url.clone()],
         ..Walk::start(&world, language, appearances).await
     };
     walk.visit("branded-front-page", "/").await;
@@ -84,17 +92,33 @@ pub(super) async fn walk(
     walk.visit("branded-account", "/account").await;
     described_apps(&walk).await;
     walk.chromium.delete_cookies().await;
-    walk.open("/signin").await;
-    let fields = [("#email", user.email.as_str()), ("#password", "not the password")];
-    walk.submit(&fields, SUBMIT, "data-sitekey").await;
+    fail_to_sign_in(&walk, &user).await;
     walk.chromium.expect("A widget of the captcha service").await;
     walk.check_expecting("branded-sign-in-captcha", 401).await;
     if walk.pictures.is_some() {
+        widget.answer_raw(&script(""));
+        fail_to_sign_in(&walk, &user).await;
+        walk.chromium.run(CAPTCHA_NOT_LOADED, &[]).await;
+        walk.check_expecting("branded-sign-in-captcha-not-loaded", 401)
+            .await;
         nobody_signed_in(&walk).await;
         too_many_sign_ups(&walk).await;
         too_many_requests(&walk).await;
     }
     walk.end().await;
+}
+
+/// Returns the response with this script.
+fn script(source: &str) -> String {
+    let headers = "Content-Type: text/javascript\r\nCache-Control: no-store\r\n";
+    response("200 OK", headers, source)
+}
+
+/// Enters a wrong password, after which the sign-in page has the captcha.
+async fn fail_to_sign_in(walk: &Walk<'_>, user: &User) {
+    walk.open("/signin").await;
+    let fields = [("#email", user.email.as_str()), ("#password", "not the password")];
+    walk.submit(&fields, SUBMIT, "data-sitekey").await;
 }
 
 /// Expects that the logo is in the middle of a narrow phone, where the name of the service is below it.

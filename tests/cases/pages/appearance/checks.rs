@@ -68,7 +68,7 @@ impl Walk<'_> {
         assert_eq!(language, self.language, "{what}");
         let goes_on = "return document.querySelector('main a[href], main form') !== null";
         assert_eq!(chromium.run(goes_on, &[]).await, true, "{what} is a dead end");
-        chromium.expect_no_trace(self.captcha.as_deref(), status).await;
+        chromium.expect_no_trace(&self.third_parties, status).await;
     }
 
     /// Checks how the page looks, and takes its pictures.
@@ -116,7 +116,7 @@ impl Walk<'_> {
                 pictures.take(chromium, name, *appearance).await;
             }
         }
-        chromium.expect_no_trace(None, 200).await;
+        chromium.expect_no_trace(&[], 200).await;
     }
 
     /// Prints the time to the first byte of each page, the slowest first. No limit is asserted, because other

@@ -33,7 +33,7 @@ async fn reference(walk: &Walk<'_>) {
     for (name, path) in [("reference", "/docs"), ("reference-comments", "/docs/comments")] {
         walk.open(path).await;
         walk.check_appearances(name, name).await;
-        walk.chromium.expect_no_trace(None, 200).await;
+        walk.chromium.expect_no_trace(&[], 200).await;
     }
     walk.open("/docs/try").await;
     walk.chromium.expect("operations-Posts-createPost").await;

@@ -88,14 +88,14 @@ async fn a_session_outlives_a_key_rotation_a_sleep_and_a_lost_network(shape: Sha
     demo.sleep().await;
     demo.pay().await;
     demo.expect_refused(&[("/token", 400)]).await;
-    demo.chromium.expect_no_trace(None, 200).await;
+    demo.chromium.expect_no_trace(&[], 200).await;
     demo.lose_network().await;
     let console = demo.chromium.console().await;
     let is_lost = |message: &String| message.contains("net::ERR_INTERNET_DISCONNECTED");
     assert!(console.iter().all(is_lost), "{console:?}");
     demo.sign_out().await;
     demo.expect_no_token_in_history().await;
-    demo.chromium.expect_no_trace(None, 200).await;
+    demo.chromium.expect_no_trace(&[], 200).await;
 }
 
 async fn the_page_says_why_its_session_ended_elsewhere(world: SharedWorld) {

@@ -89,7 +89,9 @@ async fn the_demo_app_runs_on_an_origin_of_its_own(world: World) {
     // The cookie continues the session.
     demo.open().await;
     demo.expect_user().await;
-    demo.chromium.expect_no_trace(Some(world.base()), 200).await;
+    demo.chromium
+        .expect_no_trace(&[world.base().to_owned()], 200)
+        .await;
     demo.sign_out().await;
     demo.open().await;
     demo.chromium.expect(NO_SESSION).await;

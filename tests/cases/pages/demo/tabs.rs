@@ -38,12 +38,12 @@ async fn two_tabs_merge_their_changes_and_sign_out_together(world: World) {
     let path = format!("/posts/{post}");
     let refused = [("/token", 400), (path.as_str(), 412)];
     demo.expect_only_refused(&refused).await;
-    chromium.expect_no_trace(None, 200).await;
+    chromium.expect_no_trace(&[], 200).await;
     chromium.turn_to(&first).await;
     let elsewhere = "You are not signed in (signed_out_elsewhere)";
     chromium.expect(elsewhere).await;
     demo.expect_only_refused(&refused).await;
-    chromium.expect_no_trace(None, 200).await;
+    chromium.expect_no_trace(&[], 200).await;
     demo.open().await;
     chromium.expect(NO_SESSION).await;
     demo.expect_only_refused(&refused).await;
