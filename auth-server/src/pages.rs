@@ -44,9 +44,7 @@ pub(crate) use device::{DeviceConfirmationPage, DevicePage, device, device_confi
 pub(crate) use done::Done;
 pub(crate) use form_state::{Field, FormState};
 pub(crate) use language::{COOKIE as LANGUAGE_COOKIE, Language, TAGS as LANGUAGES};
-pub(crate) use message::{
-    error, error_of_app, error_of_form, error_of_user, forgot_sent, notify, notify_with_offer,
-};
+pub(crate) use message::{error, error_of_app, error_of_form, error_of_user, notify, notify_with_offer};
 pub use middleware::present;
 pub(crate) use overview::Overview;
 pub(crate) use part::Parts;
@@ -119,6 +117,21 @@ pub(crate) struct ForgotPage<'a> {
     /// The authorization flow that continues after the reset.
     pub(crate) flow: Option<&'a str>,
     pub(crate) email: &'a str,
+    /// The path of the sign-in page.
+    pub(crate) sign_in: String,
+}
+
+/// The page after the request of a password reset, which is the same for an unknown address.
+#[derive(Template)]
+#[template(path = "forgot_sent.html")]
+pub(crate) struct ForgotSentPage<'a> {
+    pub(crate) form: FormState<'a>,
+    /// The authorization flow that continues after the reset.
+    pub(crate) flow: Option<&'a str>,
+    /// The entered address, to which the form mails another link.
+    pub(crate) email: &'a str,
+    /// The path of the form for another address.
+    pub(crate) other: String,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
 }
@@ -208,6 +221,11 @@ pub(crate) fn sign_out(page: &SignOutPage<'_>) -> Response {
 /// Renders the form that requests a password reset.
 pub(crate) fn forgot(page: &ForgotPage<'_>) -> Response {
     render(&text::of("forgot").plain(), page)
+}
+
+/// Renders the page after the request of a password reset.
+pub(crate) fn forgot_sent(page: &ForgotSentPage<'_>) -> Response {
+    render(&text::of("forgot-sent").plain(), page)
 }
 
 /// Renders the form behind the link of a password reset.

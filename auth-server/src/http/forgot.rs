@@ -61,8 +61,15 @@ pub(crate) async fn submit(
     if let Err(error) = request(&identity, email, &context).await {
         return renderer.show_again(error, |form| page(form, flow, email));
     }
-    let again = paths::of_flow(paths::FORGOT, flow);
-    let mut sent = pages::forgot_sent(email.trim(), &again, paths::sign_in(flow));
+    let mut sent = renderer.show(|form| {
+        pages::forgot_sent(&pages::ForgotSentPage {
+            form,
+            flow,
+            email: email.trim(),
+            other: paths::of_flow(paths::FORGOT, flow),
+            sign_in: paths::sign_in(flow),
+        })
+    });
     let cookie = flow::interrupted_cookie(flow, paths::RESET);
     sent.headers_mut().append(header::SET_COOKIE, cookie);
     sent

@@ -27,18 +27,6 @@ struct MessagePage<'a> {
     passkey_offer: Option<&'a str>,
 }
 
-/// The page after the request for a link to choose a new password, which is the same for an unknown address.
-#[derive(Template)]
-#[template(path = "forgot_sent.html")]
-struct ForgotSentPage<'a> {
-    /// The address that the user entered.
-    email: &'a str,
-    /// The path of the form that mails the link again.
-    again: &'a str,
-    /// The path of the sign-in page.
-    sign_in: String,
-}
-
 /// Returns the page of a text whose value is the heading, whose attribute `text` is the message, and whose
 /// attribute `link` is the label of the link to the page on which the user can go on.
 pub(crate) fn notify(text: &Text<'_>, next: &str) -> Response {
@@ -54,16 +42,6 @@ pub(crate) fn notify_with_offer(text: &Text<'_>, next: &str, passkey_offer: Opti
         ..message(&title, text, next)
     };
     render(&title, &page)
-}
-
-/// Returns the page that follows the request for a link to choose a new password, with the entered address.
-pub(crate) fn forgot_sent(email: &str, again: &str, sign_in: String) -> Response {
-    let page = ForgotSentPage {
-        email,
-        again,
-        sign_in,
-    };
-    render(&text::of("forgot-sent").plain(), &page)
 }
 
 /// Returns the page of an error like [`notify`], with the correlation id. The message should tell the user

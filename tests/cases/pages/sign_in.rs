@@ -212,8 +212,9 @@ async fn a_reset_goes_back_into_the_flow(world: SharedWorld) {
     let links = sign_in.links();
     let forgot = links.iter().find(|link| link.path() == "/forgot").unwrap();
     let form = browser.open(forgot.as_str()).await;
-    browser.submit(&form, &[("email", &ann.email)]).await;
-    let done = reset(&world, &mut browser, &ann, 1).await;
+    let sent = browser.submit(&form, &[("email", &ann.email)]).await;
+    browser.submit(&sent, &[("email", &ann.email)]).await;
+    let done = reset(&world, &mut browser, &ann, 2).await;
     let sign_in = browser.open(next(&done).as_str()).await;
     let fields = [("email", ann.email.as_str()), ("password", NEW_PASSWORD)];
     let signed_in = browser.submit(&sign_in, &fields).await;
