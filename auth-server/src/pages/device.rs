@@ -45,7 +45,8 @@ struct DeviceConfirmationTemplate<'a> {
     /// The name and the description of each requested scope.
     scopes: Vec<(&'static str, String)>,
     address: String,
-    age: String,
+    created: Timestamp,
+    now: Timestamp,
 }
 
 /// Renders the form for the code of a device.
@@ -69,7 +70,8 @@ pub(crate) fn device_confirmation(page: &DeviceConfirmationPage<'_>) -> Response
         is_server: request.client.kind.is_confidential(),
         scopes: in_words(request.scope),
         address: address.unwrap_or_else(|| text::of("address-unknown").plain()),
-        age: text::duration(page.now.since(request.created_at)),
+        created: request.created_at,
+        now: page.now,
     };
     render(
         &text::of("device-confirm").with("client", client).plain(),

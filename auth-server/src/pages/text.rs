@@ -44,7 +44,10 @@ pub fn of<'a>(id: impl Into<Cow<'a, str>>) -> Text<'a> {
 
 /// Returns a duration as a text, rounded up to a whole unit.
 pub(crate) fn duration(length: Duration) -> String {
-    let (n, unit) = duration::rounded(length);
+    in_words(duration::rounded(length))
+}
+
+fn in_words((n, unit): (u64, Unit)) -> String {
     let text = match unit {
         Unit::Second => of("duration-seconds"),
         Unit::Minute => of("duration-minutes"),
@@ -112,8 +115,8 @@ impl Text<'_> {
         self
     }
 
-    /// Sets an argument to the time since `at`, in words. The page has the exact time too. A text has at most
-    /// one such argument.
+    /// Sets an argument to the time since `at`, in words and rounded down. The page has the exact time too. A
+    /// text has at most one such argument.
     #[must_use]
     pub(crate) fn since(
         self,
@@ -122,10 +125,10 @@ impl Text<'_> {
         now: impl Borrow<Timestamp>,
     ) -> Self {
         let (at, now) = (*at.borrow(), *now.borrow());
-        self.in_words(name, at, now.since(at))
+        self.time(name, at, duration::elapsed(now.since(at)))
     }
 
-    /// Sets an argument to the time from `now` until `at`, like [`Text::since`].
+    /// Sets an argument to the time from `now` until `at`, like [`Text::since`], but rounded up.
     #[must_use]
     pub(crate) fn until(
         self,
@@ -134,11 +137,11 @@ impl Text<'_> {
         now: impl Borrow<Timestamp>,
     ) -> Self {
         let (at, now) = (*at.borrow(), *now.borrow());
-        self.in_words(name, at, at.since(now))
+        self.time(name, at, duration::rounded(at.since(now)))
     }
 
-    fn in_words(mut self, name: &'static str, at: Timestamp, length: Duration) -> Self {
-        let words = duration(length);
+    fn time(mut self, name: &'static str, at: Timestamp, length: (u64, Unit)) -> Self {
+        let words = in_words(length);
         self.arguments.set(name, format!("{TIME}{words}{END_OF_TIME}"));
         self.time = Some(at);
         self
@@ -218,7 +221,7 @@ mod tests {
     #[test]
     fn a_time_in_words_has_the_exact_one() {
         let at = Timestamp::from_micros(1_000_000_500_000);
-        let now = at.after(Duration::from_secs(60));
+        let now = at.after(Duration::from_secs(119));
         let text = of("ago").since("time", at, now);
         assert_eq!(
             text.to_string(),

@@ -58,12 +58,23 @@ pub enum Unit {
 /// Rounds a duration up to a whole number of seconds below a minute, of minutes below two hours, of hours
 /// below two days, otherwise of days. The number is at least 1, and 60 minutes are an hour.
 pub fn rounded(length: Duration) -> (u64, Unit) {
+    in_units(length, u64::div_ceil)
+}
+
+/// Rounds a duration down to the same units, as people tell how long ago something was.
+pub fn elapsed(length: Duration) -> (u64, Unit) {
+    in_units(length, |seconds, unit| seconds / unit)
+}
+
+fn in_units(length: Duration, divide: fn(u64, u64) -> u64) -> (u64, Unit) {
     match length.as_secs() {
         seconds if seconds < 60 => (seconds.max(1), Unit::Second),
-        3_541..=3_600 => (1, Unit::Hour),
-        seconds if seconds < 7_200 => (seconds.div_ceil(60), Unit::Minute),
-        seconds if seconds < 172_800 => (seconds.div_ceil(3_600), Unit::Hour),
-        seconds => (seconds.div_ceil(86_400), Unit::Day),
+        seconds if seconds < 7_200 => match divide(seconds, 60) {
+            60 => (1, Unit::Hour),
+            minutes => (minutes, Unit::Minute),
+        },
+        seconds if seconds < 172_800 => (divide(seconds, 3_600), Unit::Hour),
+        seconds => (divide(seconds, 86_400), Unit::Day),
     }
 }
 
@@ -107,6 +118,21 @@ mod tests {
             (7 * 86_400, "7 days"),
         ] {
             assert_eq!(in_words(Duration::from_secs(seconds)), words, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn the_time_since_something_is_rounded_down() {
+        for (seconds, expected) in [
+            (0, (1, Unit::Second)),
+            (119, (1, Unit::Minute)),
+            (3_599, (59, Unit::Minute)),
+            (3_659, (1, Unit::Hour)),
+            (7_199, (119, Unit::Minute)),
+            (10_799, (2, Unit::Hour)),
+            (172_801, (2, Unit::Day)),
+        ] {
+            assert_eq!(elapsed(Duration::from_secs(seconds)), expected, "{seconds}");
         }
     }
 

@@ -63,7 +63,7 @@ async fn the_page_shows_the_request_and_asks(shape: Shape) {
         for expected in [
             "Some App",
             "203.0.113.7",
-            "minutes ago",
+            "2 minutes ago",
             "posts:read",
             "profile:read",
             &user.email,
