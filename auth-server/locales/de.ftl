@@ -67,6 +67,7 @@ sign-in-without-password = Ihr Konto hat kein Passwort. Melden Sie sich mit eine
 sign-in-sign-up = Konto anlegen
 signed-in-as = Sie sind als { $email } angemeldet.
 use-other-account = Ein anderes Konto verwenden
+keep-account = Mit diesem Konto fortfahren
 user-changed = Es wurde nichts geändert
     .text = In diesem Browser ist jetzt ein anderes Konto angemeldet.
     .link = Zu diesem Konto
@@ -102,7 +103,7 @@ ended-lifetime = Sie wurden vor { $time } abgemeldet, weil eine Sitzung einige Z
 ended-restored = Sie wurden vor { $time } abgemeldet, weil dieser Dienst aus einer Sicherung wiederhergestellt wurde.
 ended-otherwise = Sie wurden vor { $time } abgemeldet.
 ended-reset = Waren Sie das nicht? Wählen Sie ein neues Passwort.
-sign-in-locked = Die Anmeldung ist gesperrt: Es gab zu viele Fehlversuche. Versuchen Sie es in { $wait } noch einmal.
+sign-in-locked = Die Anmeldung ist gesperrt: Es gab zu viele Fehlversuche. Versuchen Sie es in { $wait } noch einmal, oder setzen Sie Ihr Passwort zurück: Das kann die Sperre früher beenden.
 sign-in-unavailable = Die Anmeldung ist gerade nicht möglich. Versuchen Sie es gleich noch einmal.
 overloaded = Gerade melden sich viele Menschen an. Versuchen Sie es gleich noch einmal.
 

@@ -68,6 +68,7 @@ sign-in-without-password = Your account has no password. Sign in with a passkey.
 sign-in-sign-up = Create an account
 signed-in-as = You are signed in as { $email }.
 use-other-account = Use another account
+keep-account = Continue with this account
 user-changed = Nothing was changed
     .text = This browser is now signed in to another account.
     .link = Go to this account
@@ -103,7 +104,7 @@ ended-lifetime = You were signed out { $time } ago, because a session ends some 
 ended-restored = You were signed out { $time } ago, because this service was restored from a backup.
 ended-otherwise = You were signed out { $time } ago.
 ended-reset = Was that not you? Choose a new password.
-sign-in-locked = Sign‑in is blocked, because there were too many failed attempts. Try again in { $wait }.
+sign-in-locked = Sign‑in is blocked, because there were too many failed attempts. Try again in { $wait }, or reset your password, which may end the block sooner.
 sign-in-unavailable = Sign‑in is not possible right now. Try again in a moment.
 overloaded = Many people are signing in right now. Try again in a moment.
 

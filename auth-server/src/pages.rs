@@ -74,6 +74,7 @@ pub(crate) struct SignUpPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The authorization flow that continues after sign-up.
     pub(crate) flow: Option<&'a str>,
+    pub(crate) present: Option<PresentUser>,
     pub(crate) email: &'a str,
     /// The least number of characters of a password.
     pub(crate) min_length: u64,
@@ -83,6 +84,13 @@ pub(crate) struct SignUpPage<'a> {
     pub(crate) sign_in: String,
     /// The path of the page that mails a link for a new password.
     pub(crate) forgot: String,
+}
+
+/// The user who is signed in in the browser, on a page whose form signs another one in.
+pub(crate) struct PresentUser {
+    pub(crate) email: String,
+    /// The path on which this user goes on, or nothing if only another sign-in leads on.
+    pub(crate) path: String,
 }
 
 /// The form to change a password.

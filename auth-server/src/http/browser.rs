@@ -9,6 +9,9 @@ use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use identity::Identity;
 use identity::sessions::{self, Session};
+use issuer::flows::FlowRequest;
+use issuer::grants::interaction::Demands;
+use storage::db;
 use web::context::request_context;
 use web::{Code, Error, cookies};
 
@@ -39,6 +42,37 @@ pub(crate) async fn find_session(parts: &Parts, identity: &Identity) -> Result<O
     Ok(sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?)
 }
 
+/// Returns the session that the session cookie in these headers names. Several such cookies count as none.
+pub(super) async fn session_of(
+    identity: &Identity,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Result<Option<Session>, db::Error> {
+    match cookies::sid(headers) {
+        Ok(Some(sid)) => sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await,
+        _ => Ok(None),
+    }
+}
+
+/// Returns the user of this session for a page whose form replaces the session. `begun` is the request of the
+/// flow, if it is one of an app.
+pub(super) fn present_user(
+    session: &Session,
+    flow: Option<&str>,
+    begun: Option<&FlowRequest>,
+    now: Timestamp,
+) -> pages::PresentUser {
+    let needs_sign_in = begun.is_some_and(|request| Demands::may_need_sign_in(request, session, now));
+    pages::PresentUser {
+        email: session.user.email.clone(),
+        path: match flow {
+            _ if needs_sign_in => String::new(),
+            Some(flow) => paths::continuation(flow, &[]),
+            None => paths::ACCOUNT.to_owned(),
+        },
+    }
+}
+
 /// Returns the `Set-Cookie` value that removes the session cookie, if its session has ended: after a change
 /// that ends all sessions, the next sign-in page of the browser in which it was made shows no reason.
 pub(super) async fn removal_of_ended(
@@ -46,8 +80,8 @@ pub(super) async fn removal_of_ended(
     headers: &HeaderMap,
     now: Timestamp,
 ) -> Option<HeaderValue> {
-    let sid = cookies::sid(headers).ok().flatten()?;
-    let session = sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await;
+    cookies::sid(headers).ok().flatten()?;
+    let session = session_of(identity, headers, now).await;
     matches!(session, Ok(None)).then(cookies::clear_sid)
 }
 

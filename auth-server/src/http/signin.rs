@@ -111,11 +111,10 @@ impl Returning {
         headers: &HeaderMap,
         now: Timestamp,
     ) -> Result<Option<Self>, db::Error> {
-        let sid = cookies::sid(headers).ok().flatten();
-        let Some(sid) = sid.filter(|_| flow.is_some_and(paths::is_page)) else {
+        if !flow.is_some_and(paths::is_page) {
             return Ok(None);
-        };
-        let session = sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await?;
+        }
+        let session = browser::session_of(identity, headers, now).await?;
         let session = session.filter(|session| !session.has_recent_sign_in(now));
         Self::read(identity, session.as_ref()).await
     }

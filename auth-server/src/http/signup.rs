@@ -1,6 +1,6 @@
 //! `GET` and `POST /signup`.
 
-use super::browser;
+use super::browser::{self, present_user};
 use super::documentation::{FlowErrors, FormErrors, SignUpErrors};
 use super::extract::{PageForm, PageQuery};
 use super::flow::{self, FlowCookie, FlowError};
@@ -36,17 +36,26 @@ pub(crate) async fn show(
     Context(context): Context,
     PageQuery(query): PageQuery<FlowQuery>,
     cookie: FlowCookie,
+    headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let flow = query.flow.as_deref();
-    flow::find(&app, flow, cookie, context.now).await?;
-    Ok(renderer.show(|form| page(&app.identity, form, flow, "")))
+    let (identity, flow) = (&app.identity, query.flow.as_deref());
+    let begun = flow::find(&app, flow, cookie, context.now).await?;
+    let session = browser::session_of(identity, &headers, context.now).await?;
+    let present = session.map(|session| present_user(&session, flow, begun.as_ref(), context.now));
+    Ok(renderer.show(|form| page(identity, form, (flow, ""), present)))
 }
 
-fn page(identity: &Identity, form: FormState<'_>, flow: Option<&str>, email: &str) -> Response {
+fn page(
+    identity: &Identity,
+    form: FormState<'_>,
+    (flow, email): (Option<&str>, &str),
+    present: Option<pages::PresentUser>,
+) -> Response {
     pages::sign_up(&pages::SignUpPage {
         form,
         flow,
+        present,
         email,
         min_length: identity.passwords.min_length() as u64,
         terms: pages::terms(),
@@ -77,11 +86,14 @@ pub(crate) async fn submit(
     PageForm(fields): PageForm<SignUpForm>,
 ) -> Result<Response, FlowError> {
     let (identity, flow) = (&app.identity, fields.flow.as_deref());
-    flow::find(&app, flow, cookie, context.now).await?;
+    let begun = flow::find(&app, flow, cookie, context.now).await?;
     let sid = match create(identity, &fields, &headers, &context).await {
         Ok(sid) => sid,
         Err(error) => {
-            return Ok(renderer.show_again(error, |form| page(identity, form, flow, &fields.email)));
+            let session = browser::session_of(identity, &headers, context.now).await?;
+            let present = session.map(|session| present_user(&session, flow, begun.as_ref(), context.now));
+            let input = (flow, fields.email.as_str());
+            return Ok(renderer.show_again(error, |form| page(identity, form, input, present)));
         }
     };
     let mut response = signed_in(identity, &sid, flow);

@@ -111,8 +111,18 @@ async fn signing_up_ends_the_former_session_of_the_browser(world: SharedWorld) {
     let ann = world.sign_up().await;
     let mut browser = ann.browser();
     let form = browser.open("/signup").await;
+    let again = browser
+        .submit(&form, &[("email", &world.fresh_email()), ("password", "short")])
+        .await;
+    for page in [&form, &again] {
+        let words = page.visible_text();
+        let present = format!("You are signed in as {} . Continue with this account", ann.email);
+        assert!(words.contains(&present), "{words}");
+        let mut links = page.links().into_iter();
+        assert!(links.any(|link| link.path() == "/account"), "{}", page.reply);
+    }
     let created = browser
-        .submit(&form, &[("email", &world.fresh_email()), ("password", PASSWORD)])
+        .submit(&again, &[("email", &world.fresh_email()), ("password", PASSWORD)])
         .await;
     assert_eq!(created.reply.status, 303, "{}", created.reply);
     assert_ne!(browser.cookie("sid"), Some(ann.sid.as_str()));

@@ -1,6 +1,7 @@
 //! The interaction with the user that an authorization request demands: `prompt` and `max_age` (OpenID
 //! Connect Core §3.1.2.1).
 
+use crate::flows::FlowRequest;
 use foundation::clock::Timestamp;
 use identity::sessions::Session;
 use std::time::Duration;
@@ -29,6 +30,18 @@ pub struct Demands {
 }
 
 impl Demands {
+    /// Returns whether the request of a flow may demand that the user of this session signs in again. One
+    /// with an `id_token_hint`, which is not read here, may expect another user.
+    pub fn may_need_sign_in(request: &FlowRequest, session: &Session, now: Timestamp) -> bool {
+        let parameter = |name| request.params.get(name);
+        let interaction = Interaction::read(parameter("prompt"), parameter("max_age")).unwrap_or_default();
+        let demands = Self {
+            interaction,
+            expected_user: None,
+        };
+        parameter("id_token_hint").is_some() || demands.needs_sign_in_since(request.received_at, session, now)
+    }
+
     /// Returns whether the request admits this user: it names no user by an `id_token_hint`, or this one.
     pub fn admits(&self, user_id: i64) -> bool {
         self.expected_user.is_none_or(|expected| expected == user_id)

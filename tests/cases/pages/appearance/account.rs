@@ -154,6 +154,7 @@ async fn two_step(walk: &Walk<'_>, user: &User) {
 async fn decisions(walk: &Walk<'_>, connected_app: &App) {
     let world = walk.world;
     walk.visit("sign-out", "/signout").await;
+    walk.visit("sign-up-signed-in", "/signup").await;
     walk.visit_expecting("admin-only", "/admin/keys", 403).await;
     let app = world.app().kind("spa").register();
     walk.visit("consent", &app.authorization().path()).await;
