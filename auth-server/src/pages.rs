@@ -74,7 +74,7 @@ pub(crate) struct SignUpPage<'a> {
     pub(crate) form: FormState<'a>,
     /// The authorization flow that continues after sign-up.
     pub(crate) flow: Option<&'a str>,
-    pub(crate) present: Option<PresentUser>,
+    pub(crate) present: Option<&'a PresentUser>,
     pub(crate) email: &'a str,
     /// The least number of characters of a password.
     pub(crate) min_length: u64,

@@ -1,5 +1,6 @@
 //! The session of the browser that sent a request.
 
+use super::flow::PageFlow;
 use crate::pages::{self, text};
 use crate::paths;
 use axum::extract::{FromRef, FromRequestParts};
@@ -9,7 +10,6 @@ use axum::response::{IntoResponse as _, Response};
 use foundation::clock::Timestamp;
 use identity::Identity;
 use identity::sessions::{self, Session};
-use issuer::flows::FlowRequest;
 use issuer::grants::interaction::Demands;
 use storage::db;
 use web::context::request_context;
@@ -54,18 +54,13 @@ pub(super) async fn session_of(
     }
 }
 
-/// Returns the user of this session for a page whose form replaces the session. `begun` is the request of the
-/// flow, if it is one of an app.
-pub(super) fn present_user(
-    session: &Session,
-    flow: Option<&str>,
-    begun: Option<&FlowRequest>,
-    now: Timestamp,
-) -> pages::PresentUser {
-    let needs_sign_in = begun.is_some_and(|request| Demands::may_need_sign_in(request, session, now));
+/// Returns the user of this session for a page whose form replaces the session.
+pub(super) fn present_user(session: &Session, flow: PageFlow<'_>, now: Timestamp) -> pages::PresentUser {
+    let request = flow.request;
+    let needs_sign_in = request.is_some_and(|request| Demands::may_need_sign_in(request, session, now));
     pages::PresentUser {
         email: session.user.email.clone(),
-        path: match flow {
+        path: match flow.text {
             _ if needs_sign_in => String::new(),
             Some(flow) => paths::continuation(flow, &[]),
             None => paths::ACCOUNT.to_owned(),

@@ -63,6 +63,15 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
     }
 }
 
+/// The flow that a page belongs to, if it belongs to one.
+#[derive(Clone, Copy)]
+pub(super) struct PageFlow<'a> {
+    /// The text that travels for it.
+    pub(super) text: Option<&'a str>,
+    /// The request of the app, if there is one.
+    pub(super) request: Option<&'a FlowRequest>,
+}
+
 /// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the
 /// page for the code of a device, or is the path of a page. Fails with [`FlowError::NotFound`] if the flow
 /// cannot go on: nobody should enter a password for it.

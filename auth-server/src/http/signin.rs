@@ -3,10 +3,10 @@
 pub(crate) mod passkey;
 pub(crate) mod second_step;
 
-use super::browser::{self, BrowserSession};
+use super::browser::{self, BrowserSession, present_user};
 use super::documentation::{FlowErrors, FormErrors, SignInErrors};
 use super::extract::{PageForm, PageQuery};
-use super::flow::{self, FlowCookie, FlowError};
+use super::flow::{self, FlowCookie, FlowError, PageFlow};
 use super::form_page::{FormError, FormRenderer};
 use super::forms::{FlowQuery, SignInForm};
 use super::redirects::see_other;
@@ -53,35 +53,44 @@ pub(crate) async fn show(
     headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let flow = query.flow.as_deref();
-    if session.is_some() && flow.is_none() {
+    let text = query.flow.as_deref();
+    if session.is_some() && text.is_none() {
         return Ok(see_other(paths::ACCOUNT));
     }
     let end = match cookies::sid(&headers) {
         Ok(Some(sid)) if session.is_none() => sessions::find_end(&app.identity.db, &sid, context.now).await?,
         _ => None,
     };
-    let begun = flow::find(&app, flow, cookie, context.now).await?;
-    let hint = begun.as_ref().and_then(|begun| begun.params.get("login_hint"));
-    let returning = session.filter(|_| flow.is_some_and(paths::is_page));
-    if let (Some(session), Some(flow)) = (&returning, flow)
+    let begun = flow::find(&app, text, cookie, context.now).await?;
+    let request = begun.as_ref();
+    let hint = request.and_then(|request| request.params.get("login_hint"));
+    if let (Some(session), Some(page)) = (&session, text.filter(|text| paths::is_page(text)))
         && session.has_recent_sign_in(context.now)
     {
-        return Ok(see_other(&paths::continuation(flow, &[])));
+        return Ok(see_other(&paths::continuation(page, &[])));
     }
-    let returning = Returning::read(&app.identity, returning.as_ref()).await?;
-    let email = returning.as_ref().map(|returning| returning.email.as_str());
+    let flow = PageFlow { text, request };
+    let signed_in = SignedIn::read(&app.identity, session.as_ref(), flow, context.now).await?;
+    let email = signed_in.returning.as_ref().map(|user| user.email.as_str());
     let email = hint.or(email).unwrap_or_default();
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
             end: end.map(|(reason, at)| pages::EndText::new(reason, at, context.now)),
-            ..page(&app, form, (email, flow), returning.as_ref(), &context)
+            ..page(&app, form, (email, flow), &signed_in, &context)
         })
     }))
 }
 
-/// The signed-in user of a browser who must sign in again, because the page that follows requires a more
-/// recent sign-in.
+/// The user who is signed in in a browser that shows the page.
+#[derive(Default)]
+struct SignedIn {
+    /// The user, if only a more recent sign-in leads to the page that follows.
+    returning: Option<Returning>,
+    /// The user, if another one may sign in.
+    present: Option<pages::PresentUser>,
+}
+
+/// A user who must sign in again, because the page that follows requires a more recent sign-in.
 struct Returning {
     email: String,
     has_password: bool,
@@ -89,34 +98,29 @@ struct Returning {
     can_go_back: bool,
 }
 
-impl Returning {
-    /// Reads the account of the user of this session.
-    async fn read(identity: &Identity, session: Option<&Session>) -> Result<Option<Self>, db::Error> {
-        let Some(session) = session else {
-            return Ok(None);
-        };
-        let account = account::find_enabled(&identity.db, session.user.id).await?;
-        Ok(account.map(|account| Self {
-            email: account.user.email,
-            has_password: account.has_password,
-            can_go_back: !session.password_change_required,
-        }))
-    }
-
-    /// Finds the user by the session cookie of these headers. Returns `None` if nobody is signed in, or
-    /// nobody must sign in again.
-    async fn find(
+impl SignedIn {
+    /// Reads the user of this session.
+    async fn read(
         identity: &Identity,
-        flow: Option<&str>,
-        headers: &HeaderMap,
+        session: Option<&Session>,
+        flow: PageFlow<'_>,
         now: Timestamp,
-    ) -> Result<Option<Self>, db::Error> {
-        if !flow.is_some_and(paths::is_page) {
-            return Ok(None);
+    ) -> Result<Self, db::Error> {
+        let mut read = Self::default();
+        let Some(session) = session else {
+            return Ok(read);
+        };
+        if !flow.text.is_some_and(paths::is_page) {
+            read.present = Some(present_user(session, flow, now));
+        } else if !session.has_recent_sign_in(now) {
+            let account = account::find_enabled(&identity.db, session.user.id).await?;
+            read.returning = account.map(|account| Returning {
+                email: account.user.email,
+                has_password: account.has_password,
+                can_go_back: !session.password_change_required,
+            });
         }
-        let session = browser::session_of(identity, headers, now).await?;
-        let session = session.filter(|session| !session.has_recent_sign_in(now));
-        Self::read(identity, session.as_ref()).await
+        Ok(read)
     }
 }
 
@@ -125,14 +129,16 @@ impl Returning {
 fn page<'a>(
     app: &App,
     form: FormState<'a>,
-    (email, flow): (&'a str, Option<&'a str>),
-    returning: Option<&Returning>,
+    (email, flow): (&'a str, PageFlow<'a>),
+    signed_in: &'a SignedIn,
     context: &RequestContext,
 ) -> pages::SignInPage<'a> {
+    let (flow, returning) = (flow.text, signed_in.returning.as_ref());
     pages::SignInPage {
         form,
         flow,
         end: None,
+        present: signed_in.present.as_ref(),
         sign_in_is_too_old: returning.is_some(),
         can_go_back: returning.is_some_and(|returning| returning.can_go_back),
         asks_password: returning.is_none_or(|returning| returning.has_password),
@@ -168,15 +174,16 @@ pub(crate) async fn submit(
     PageForm(fields): PageForm<SignInForm>,
 ) -> Result<Response, FlowError> {
     let (identity, flow) = (&app.identity, fields.flow.as_deref());
-    flow::find(&app, flow, cookie, context.now).await?;
+    let begun = flow::find(&app, flow, cookie, context.now).await?;
     Ok(match sign_in(identity, &fields, &headers, &context).await {
         Ok(session) => signed_in(identity, &session.sid, flow),
         Err(Failure::Credentials(login::Error::CodeMissing(first))) => {
             second_step::begin(identity, &first, flow)
         }
         Err(Failure::Credentials(error)) => {
-            let email = fields.email.as_str();
-            show_again(&app, renderer, error.into(), (email, flow), &headers, &context).await?
+            let request = begun.as_ref();
+            let input = (fields.email.as_str(), PageFlow { text: flow, request });
+            show_again(&app, renderer, error.into(), input, &headers, &context).await?
         }
         Err(Failure::Response(response)) => response,
     })
@@ -187,13 +194,14 @@ async fn show_again(
     app: &App,
     renderer: FormRenderer,
     error: FormError,
-    (email, flow): (&str, Option<&str>),
+    (email, flow): (&str, PageFlow<'_>),
     headers: &HeaderMap,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
     let identity = &app.identity;
-    let returning = Returning::find(identity, flow, headers, context.now).await?;
-    let email = match &returning {
+    let session = browser::session_of(identity, headers, context.now).await?;
+    let signed_in = SignedIn::read(identity, session.as_ref(), flow, context.now).await?;
+    let email = match &signed_in.returning {
         Some(returning) if email.is_empty() => returning.email.as_str(),
         _ => email,
     };
@@ -201,7 +209,7 @@ async fn show_again(
         pages::sign_in(&pages::SignInPage {
             // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
             captcha: identity.captcha.as_ref().and_then(pages::CaptchaWidget::new),
-            ..page(app, form, (email, flow), returning.as_ref(), context)
+            ..page(app, form, (email, flow), &signed_in, context)
         })
     }))
 }

@@ -3,7 +3,7 @@
 use super::browser::{self, present_user};
 use super::documentation::{FlowErrors, FormErrors, SignUpErrors};
 use super::extract::{PageForm, PageQuery};
-use super::flow::{self, FlowCookie, FlowError};
+use super::flow::{self, FlowCookie, FlowError, PageFlow};
 use super::form_page::{self, FormError, FormRenderer};
 use super::forms::{FlowQuery, SignUpForm};
 use super::signin::signed_in;
@@ -13,11 +13,13 @@ use crate::paths;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
+use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
 use identity::Identity;
 use identity::sign_up::sign_up_and_in;
+use storage::db;
 use web::{Context, cookies};
 
 /// Show the sign-up page
@@ -39,19 +41,31 @@ pub(crate) async fn show(
     headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let (identity, flow) = (&app.identity, query.flow.as_deref());
-    let begun = flow::find(&app, flow, cookie, context.now).await?;
-    let session = browser::session_of(identity, &headers, context.now).await?;
-    let present = session.map(|session| present_user(&session, flow, begun.as_ref(), context.now));
-    Ok(renderer.show(|form| page(identity, form, (flow, ""), present)))
+    let (identity, text) = (&app.identity, query.flow.as_deref());
+    let begun = flow::find(&app, text, cookie, context.now).await?;
+    let request = begun.as_ref();
+    let flow = PageFlow { text, request };
+    let present = find_present_user(identity, &headers, flow, context.now).await?;
+    Ok(renderer.show(|form| page(identity, form, ("", flow), present.as_ref())))
 }
 
-fn page(
+async fn find_present_user(
     identity: &Identity,
-    form: FormState<'_>,
-    (flow, email): (Option<&str>, &str),
-    present: Option<pages::PresentUser>,
+    headers: &HeaderMap,
+    flow: PageFlow<'_>,
+    now: Timestamp,
+) -> Result<Option<pages::PresentUser>, db::Error> {
+    let session = browser::session_of(identity, headers, now).await?;
+    Ok(session.map(|session| present_user(&session, flow, now)))
+}
+
+fn page<'a>(
+    identity: &Identity,
+    form: FormState<'a>,
+    (email, flow): (&'a str, PageFlow<'a>),
+    present: Option<&'a pages::PresentUser>,
 ) -> Response {
+    let flow = flow.text;
     pages::sign_up(&pages::SignUpPage {
         form,
         flow,
@@ -90,10 +104,11 @@ pub(crate) async fn submit(
     let sid = match create(identity, &fields, &headers, &context).await {
         Ok(sid) => sid,
         Err(error) => {
-            let session = browser::session_of(identity, &headers, context.now).await?;
-            let present = session.map(|session| present_user(&session, flow, begun.as_ref(), context.now));
-            let input = (flow, fields.email.as_str());
-            return Ok(renderer.show_again(error, |form| page(identity, form, input, present)));
+            let request = begun.as_ref();
+            let page_flow = PageFlow { text: flow, request };
+            let present = find_present_user(identity, &headers, page_flow, context.now).await?;
+            let input = (fields.email.as_str(), page_flow);
+            return Ok(renderer.show_again(error, |form| page(identity, form, input, present.as_ref())));
         }
     };
     let mut response = signed_in(identity, &sid, flow);

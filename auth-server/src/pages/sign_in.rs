@@ -2,7 +2,7 @@
 
 use super::passkeys::PasskeyChallenge;
 use super::text::{self, Text};
-use super::{CONTENT_SECURITY_POLICY, FormState, render, set_policy};
+use super::{CONTENT_SECURITY_POLICY, FormState, PresentUser, render, set_policy};
 use askama::Template;
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -19,6 +19,8 @@ pub(crate) struct SignInPage<'a> {
     pub(crate) flow: Option<&'a str>,
     /// Why the former session of the browser ended, if that is known.
     pub(crate) end: Option<EndText>,
+    /// The user who is signed in, if another one may sign in.
+    pub(crate) present: Option<&'a PresentUser>,
     /// Whether the user is signed in, but not recently enough for the page that follows.
     pub(crate) sign_in_is_too_old: bool,
     /// Whether this user can return to the account without another sign-in.

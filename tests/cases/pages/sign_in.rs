@@ -244,6 +244,28 @@ async fn a_reset_goes_back_into_the_flow(world: SharedWorld) {
     }
 }
 
+/// The page that the link "Use another account" opens leads back, unless the app demands another sign-in.
+async fn the_page_of_a_flow_leads_back_to_the_consent(world: SharedWorld) {
+    let (ann, app) = (world.user().await, world.app().register());
+    let signed_in = format!("You are signed in as {}", ann.email);
+    let link = |page: &Page, path: &str| page.links().into_iter().find(|link| link.path() == path);
+    let mut browser = ann.browser();
+    let consent = begin_flow(&mut browser, &app).await;
+    let mut sign_in = browser.open(link(&consent, "/signin").unwrap().as_str()).await;
+    for status in [200, 401] {
+        expect_words(&sign_in, status, &signed_in);
+        let back = browser.open(link(&sign_in, "/consent").unwrap().as_str()).await;
+        assert!(back.asks_for("decision"), "{}", back.reply);
+        let wrong = [("email", ann.email.as_str()), ("password", "not the password")];
+        sign_in = browser.submit(&sign_in, &wrong).await;
+    }
+    let request = app.authorization().set("prompt", "login");
+    let to_sign_in = browser.open(&request.path()).await;
+    let sign_in = follow(&mut browser, &to_sign_in).await;
+    expect_words(&sign_in, 200, &signed_in);
+    assert_eq!(link(&sign_in, "/consent"), None, "{}", sign_in.reply);
+}
+
 async fn a_confirmation_goes_back_into_the_flow(world: SharedWorld) {
     let app = world.app().register();
     let mut browser = world.browser();
@@ -273,5 +295,6 @@ on_every_shape!(
     the_first_step_ends_after_five_minutes,
     codes_of_the_page_count_as_attempts,
     a_reset_goes_back_into_the_flow,
+    the_page_of_a_flow_leads_back_to_the_consent,
     a_confirmation_goes_back_into_the_flow,
 );

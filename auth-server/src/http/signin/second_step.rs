@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::http::browser::BrowserSession;
 use crate::http::documentation::{FlowErrors, FormErrors, SecondStepErrors};
 use crate::http::extract::{PageForm, PageQuery};
-use crate::http::flow::{self, FlowCookie, FlowError};
+use crate::http::flow::{self, FlowCookie, FlowError, PageFlow};
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{FlowQuery, SecondStepForm};
 use crate::http::redirects::see_other;
@@ -67,17 +67,20 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let flow = query.flow.as_deref();
-    flow::find(&app, flow, cookie, context.now).await?;
+    let text = query.flow.as_deref();
+    let begun = flow::find(&app, text, cookie, context.now).await?;
+    let request = begun.as_ref();
+    let flow = PageFlow { text, request };
     Ok(match first_step(&app.identity, &headers, context.now) {
         Some(first) => renderer.show(|form| page(form, &first, flow)),
         // The browser went back after the sign-in.
-        None if session.is_some() && flow.is_none() => see_other(paths::ACCOUNT),
+        None if session.is_some() && text.is_none() => see_other(paths::ACCOUNT),
         None => restart(&app, renderer, ("", flow), &headers, &context).await?,
     })
 }
 
-fn page(form: FormState<'_>, first: &FirstStep, flow: Option<&str>) -> Response {
+fn page<'a>(form: FormState<'a>, first: &'a FirstStep, flow: PageFlow<'a>) -> Response {
+    let flow = flow.text;
     pages::second_step(&pages::SecondStepPage {
         form,
         flow,
@@ -91,7 +94,7 @@ fn page(form: FormState<'_>, first: &FirstStep, flow: Option<&str>) -> Response 
 async fn restart(
     app: &App,
     renderer: FormRenderer,
-    email_and_flow: (&str, Option<&str>),
+    email_and_flow: (&str, PageFlow<'_>),
     headers: &HeaderMap,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
@@ -119,8 +122,10 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     PageForm(fields): PageForm<SecondStepForm>,
 ) -> Result<Response, FlowError> {
-    let (identity, flow) = (&app.identity, fields.flow.as_deref());
-    flow::find(&app, flow, cookie, context.now).await?;
+    let (identity, text) = (&app.identity, fields.flow.as_deref());
+    let begun = flow::find(&app, text, cookie, context.now).await?;
+    let request = begun.as_ref();
+    let flow = PageFlow { text, request };
     let Some(first) = first_step(identity, &headers, context.now) else {
         return restart(&app, renderer, ("", flow), &headers, &context).await;
     };
@@ -132,7 +137,7 @@ pub(crate) async fn submit(
     let completed = complete(identity, &first, &fields, &headers, &context).await;
     Ok(match completed {
         Ok(session) => {
-            let mut response = signed_in(identity, &session.sid, flow);
+            let mut response = signed_in(identity, &session.sid, text);
             let removal = self::cookie("", Duration::ZERO);
             response.headers_mut().append(header::SET_COOKIE, removal);
             response

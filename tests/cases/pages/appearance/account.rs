@@ -158,6 +158,9 @@ async fn decisions(walk: &Walk<'_>, connected_app: &App) {
     walk.visit_expecting("admin-only", "/admin/keys", 403).await;
     let app = world.app().kind("spa").register();
     walk.visit("consent", &app.authorization().path()).await;
+    let other_account = "main a[href^='/signin?flow=']";
+    walk.submit(&[], other_account, "id=\"password\"").await;
+    walk.check("sign-in-other-account").await;
     let more = connected_app
         .authorization()
         .set("scope", "posts:read posts:write");
