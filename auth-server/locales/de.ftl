@@ -62,6 +62,7 @@ cancel = Abbrechen
 sign-in = Anmelden
 sign-in-forgot = Passwort vergessen?
 sign-in-passkey = Mit Passkey anmelden
+leads-to-app = Danach geht es weiter zu { $client }.
 sign-in-too-old = Ihre letzte Anmeldung ist über zehn Minuten her. Melden Sie sich noch einmal an, um fortzufahren.
 sign-in-without-password = Ihr Konto hat kein Passwort. Melden Sie sich mit einem Passkey an. Wenn Sie keinen zur Hand haben, legen Sie über einen Link, den wir Ihnen schicken, ein Passwort fest.
 sign-in-passkeys-unsupported = Dieser Browser kann keinen Passkey verwenden: Er ist zu alt, oder Skripte sind für diese Seite ausgeschaltet.

@@ -63,6 +63,7 @@ cancel = Cancel
 sign-in = Sign in
 sign-in-forgot = Forgot your password?
 sign-in-passkey = Sign in with a passkey
+leads-to-app = Then you continue to { $client }.
 sign-in-too-old = Your last sign‑in was over ten minutes ago. Sign in again to continue.
 sign-in-without-password = Your account has no password. Sign in with a passkey. If you have none at hand, set a password with a link that we mail you.
 sign-in-passkeys-unsupported = This browser cannot use a passkey: it is too old, or scripts are turned off for this site.

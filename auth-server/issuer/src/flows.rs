@@ -47,6 +47,9 @@ pub struct FlowRequest {
     pub request_uri: Option<RequestUri>,
     /// The time at which it arrived and began the flow.
     pub received_at: Timestamp,
+    /// The name of the client at that time, if an administrator chose it. Only the consent page, which tells
+    /// who chose it, shows any other name.
+    pub client_name: Option<String>,
 }
 
 /// A flow that a browser has begun.

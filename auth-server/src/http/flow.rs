@@ -72,6 +72,13 @@ pub(super) struct PageFlow<'a> {
     pub(super) request: Option<&'a FlowRequest>,
 }
 
+impl<'a> PageFlow<'a> {
+    /// Returns the name of the app that began the flow, if an administrator chose it.
+    pub(super) fn app(self) -> Option<&'a str> {
+        self.request?.client_name.as_deref()
+    }
+}
+
 /// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the
 /// page for the code of a device, or is the path of a page. Fails with [`FlowError::NotFound`] if the flow
 /// cannot go on: nobody should enter a password for it.

@@ -133,9 +133,10 @@ fn page<'a>(
     signed_in: &'a SignedIn,
     context: &RequestContext,
 ) -> pages::SignInPage<'a> {
-    let (flow, returning) = (flow.text, signed_in.returning.as_ref());
+    let (client, flow, returning) = (flow.app(), flow.text, signed_in.returning.as_ref());
     pages::SignInPage {
         form,
+        app: client,
         flow,
         end: None,
         present: signed_in.present.as_ref(),

@@ -65,9 +65,10 @@ fn page<'a>(
     (email, flow): (&'a str, PageFlow<'a>),
     present: Option<&'a pages::PresentUser>,
 ) -> Response {
-    let flow = flow.text;
+    let (app, flow) = (flow.app(), flow.text);
     pages::sign_up(&pages::SignUpPage {
         form,
+        app,
         flow,
         present,
         email,

@@ -15,6 +15,8 @@ use url::Url;
 #[template(path = "sign_in.html")]
 pub(crate) struct SignInPage<'a> {
     pub(crate) form: FormState<'a>,
+    /// The name of the app to which the flow leads, if an administrator chose it.
+    pub(crate) app: Option<&'a str>,
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,
     /// Why the former session of the browser ended, if that is known.
@@ -42,6 +44,8 @@ pub(crate) struct SignInPage<'a> {
 #[template(path = "second_step.html")]
 pub(crate) struct SecondStepPage<'a> {
     pub(crate) form: FormState<'a>,
+    /// The name of the app to which the flow leads, if an administrator chose it.
+    pub(crate) app: Option<&'a str>,
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,
     /// The address of the account.

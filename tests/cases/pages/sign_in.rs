@@ -88,9 +88,9 @@ async fn a_code_completes_a_flow(world: SharedWorld) {
     let (ann, authenticator) = with_two_steps(&world).await;
     let app = world.app().first_party().register();
     let mut browser = world.browser();
-    let to_sign_in = browser.open(&app.authorization().path()).await;
-    let sign_in = follow(&mut browser, &to_sign_in).await;
+    let sign_in = begin_flow(&mut browser, &app).await;
     let page = enter_password(&mut browser, &sign_in, &ann).await;
+    expect_words(&page, 200, "Then you continue to Some App");
     let done = browser
         .submit(&page, &[("otp", &authenticator.recovery_codes[0])])
         .await;

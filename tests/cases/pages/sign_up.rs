@@ -1,8 +1,9 @@
 //! `/signup`.
 
+use super::expect_words;
 use serde_json::json;
 use std::time::Duration;
-use tests::{CALLBACK, PASSWORD, Page, Shape, SharedWorld, Tokens, World, on_every_shape};
+use tests::{App, CALLBACK, PASSWORD, Page, Shape, SharedWorld, Tokens, World, on_every_shape};
 
 const FLAG: &str = "--sign-up";
 
@@ -18,6 +19,9 @@ async fn a_stranger_signs_up_inside_a_flow(world: SharedWorld) {
     let to_sign_in = browser.open(&request.path()).await.location().unwrap();
     let sign_in = browser.open(to_sign_in.as_str()).await;
     let form = browser.open(link(&sign_in).unwrap().as_str()).await;
+    for page in [&sign_in, &form] {
+        expect_words(page, 200, "Then you continue to Some App");
+    }
     let email = world.fresh_email();
     let created = browser
         .submit(&form, &[("email", &email), ("password", PASSWORD)])
@@ -129,6 +133,31 @@ async fn signing_up_ends_the_former_session_of_the_browser(world: SharedWorld) {
     ann.get("/me").await.expect_error(401, "unauthenticated");
 }
 
+/// Only the consent page shows the name that an app chose itself.
+async fn an_app_that_registered_itself_is_not_named(shape: Shape) {
+    let world = World::builder(shape).flag("--client-registration", "open");
+    let world = world.start().await;
+    let metadata = json!({
+        "client_name": "Your bank", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none",
+    });
+    let registered = world.anyone().post("/register").json(&metadata).await;
+    let app = App {
+        id: registered.expect(201).json()["client_id"]
+            .as_str()
+            .unwrap()
+            .to_owned(),
+        secret: None,
+        redirect_uri: CALLBACK.to_owned(),
+    };
+    let mut browser = world.browser();
+    let to_sign_in = browser.open(&app.authorization().path()).await.location();
+    let sign_in = browser.open(to_sign_in.unwrap().as_str()).await;
+    let sign_up = browser.open(link(&sign_in).unwrap().as_str()).await;
+    for page in [&sign_in, &sign_up] {
+        assert!(!page.visible_text().contains("Your bank"), "{}", page.reply);
+    }
+}
+
 /// Otherwise the page would double the limit of a network.
 async fn the_page_shares_the_limit_of_a_network_with_the_api(shape: Shape) {
     let world = World::builder(shape).flag("--rate-limits", "on").clock();
@@ -175,6 +204,7 @@ on_every_shape!(
     a_stranger_signs_up_outside_a_flow,
     unacceptable_input_is_shown_again_with_the_reason,
     signing_up_ends_the_former_session_of_the_browser,
+    an_app_that_registered_itself_is_not_named,
     the_page_shares_the_limit_of_a_network_with_the_api,
     an_operator_turns_sign_up_off,
 );

@@ -12,7 +12,7 @@ use crate::pushed_requests::{self, RequestUri};
 use crate::token_error::TokenError;
 use clap::ValueEnum;
 use foundation::clock::Timestamp;
-use identity::clients::{Client, ClientType};
+use identity::clients::{Client, ClientOrigin, ClientType};
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
@@ -114,10 +114,11 @@ impl Grants {
             Some(request_uri) => self.find_pushed(request_uri, &params, now).await?,
             None => params,
         };
-        let request = FlowRequest {
+        let mut request = FlowRequest {
             params,
             request_uri,
             received_at: now,
+            client_name: None,
         };
         if let Some(demands) = self.check_without_document(&request.params, now).await? {
             return Ok(ReceivedRequest {
@@ -127,6 +128,9 @@ impl Grants {
             });
         }
         let checked = self.check_known(&request.params, now).await?;
+        if checked.client.origin == ClientOrigin::Administrator {
+            request.client_name = Some(checked.client.name.clone());
+        }
         let must_push = self.pushed_requests == PushedRequestMode::Required
             || checked.client.require_pushed_authorization_requests;
         if must_push && request.request_uri.is_none() {

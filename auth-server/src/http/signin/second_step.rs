@@ -80,9 +80,10 @@ pub(crate) async fn show(
 }
 
 fn page<'a>(form: FormState<'a>, first: &'a FirstStep, flow: PageFlow<'a>) -> Response {
-    let flow = flow.text;
+    let (app, flow) = (flow.app(), flow.text);
     pages::second_step(&pages::SecondStepPage {
         form,
+        app,
         flow,
         email: &first.email,
         user: first.user_id,
