@@ -704,6 +704,7 @@ events-list = Alle Ereignisse
 events-refusals = Abweisungen nach Art und Ursache
 events-refusals-rows = Abweisungen einer Art und Ursache teilen sich eine Zeile, die ihre Zahl und die neueste von ihnen zeigt. Wenn Sie keinen Anfang wählen, reicht die Liste einen Tag zurück.
 events-refusals-older = Nur die neuesten { $n } Einträge sind gruppiert, und es gibt ältere. Wählen Sie einen kürzeren Zeitraum, um diese zu sehen.
+events-refusals-unsearched = Ereignisse aus der Zeit vor mehr als { $time } wurden nicht durchsucht. Wählen Sie ein früheres Ende, um die Abweisungen darunter zu sehen.
 events-refusals-further = Kleinere Gruppen, die nicht gezeigt werden: { $n }. Wählen Sie ein Ereignis, um mehr zu sehen.
 events-of-cause = Alle Abweisungen dieser Art und Ursache
 events-of-kind = Alle Abweisungen dieser Art

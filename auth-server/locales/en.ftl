@@ -692,6 +692,7 @@ events-list = All events
 events-refusals = Refusals by kind and cause
 events-refusals-rows = Refusals of one kind and cause share a row, which shows their number and the newest of them. Unless you choose a beginning, the list covers one day.
 events-refusals-older = Only the newest { $n } entries are grouped, and there are older ones. Choose a shorter time to see those.
+events-refusals-unsearched = Events from more than { $time } ago were not searched. Choose an earlier end to see the refusals among them.
 events-refusals-further = Smaller groups that are not shown: { $n }. Choose an event to see more.
 events-of-cause = All refusals of this kind and cause
 events-of-kind = All refusals of this kind

@@ -143,8 +143,11 @@ pub(super) async fn run(command: Command, services: &Services) -> Result<(), Err
             let found = refusals::read(db, &filter).await?;
             let (further, entries) = (found.further_groups, refusals::MAX_ENTRIES);
             let smaller = (further > 0).then(|| format!("{further} smaller groups are not listed"));
-            let newest = || format!("only the newest {entries} entries are grouped");
-            let notes = smaller.into_iter().chain(found.has_older.then(newest));
+            let older = match found.searched_since {
+                Some(time) => format!("events before {time} were not searched"),
+                None => format!("only the newest {entries} entries are grouped"),
+            };
+            let notes = smaller.into_iter().chain(found.has_older.then_some(older));
             print_table(json, &found, &table(&found.groups).with_notes(notes))
         }
     }

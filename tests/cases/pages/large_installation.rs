@@ -157,6 +157,7 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
         format!("/admin/events?client_id={}&outcome=failure", app.id),
         format!("/admin/events?user_id={}&name=authn_login_success", user.id),
         "/admin/events?view=refusals".to_owned(),
+        "/admin/events?view=refusals&name=authn_login_success&since=2020-01-01T00:00".to_owned(),
     ];
     let (browser, names) = (admin.browser(), statement_names());
     let mut small = Vec::new();

@@ -151,7 +151,10 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
         common_fields,
         further_fields,
         has_further_conditions: further_fields.iter().any(|field| !field.value.is_empty()),
-        notices: page.refusals.map(notices).unwrap_or_default(),
+        notices: page
+            .refusals
+            .map(|refusals| notices(refusals, page.now))
+            .unwrap_or_default(),
         events: events.collect(),
         no_events: no_events(page),
         links: &page.links,
@@ -176,8 +179,11 @@ fn no_events(page: &SecurityEventsPage<'_>) -> Text<'static> {
 }
 
 /// Returns sentences about the refusals that are in none of the groups.
-fn notices(refusals: &Refusals) -> Vec<Text<'static>> {
-    let older = text::of("events-refusals-older").count("n", MAX_ENTRIES as u64);
+fn notices(refusals: &Refusals, now: Timestamp) -> Vec<Text<'static>> {
+    let older = match refusals.searched_since {
+        Some(time) => text::of("events-refusals-unsearched").since("time", time, now),
+        None => text::of("events-refusals-older").count("n", MAX_ENTRIES as u64),
+    };
     let further = text::of("events-refusals-further").count("n", refusals.further_groups as u64);
     let older = refusals.has_older.then_some(older);
     let further = (refusals.further_groups > 0).then_some(further);

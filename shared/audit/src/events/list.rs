@@ -141,6 +141,19 @@ pub async fn newest(
     Part::new(filter, slice.limited_to(limit), before).fetch(db).await
 }
 
+/// Returns up to `limit` of the newest events that match `filter`, newest first, from among those that a page
+/// searches, and the time from which events were searched if older ones may match too.
+pub(super) async fn newest_searched(
+    db: &Db,
+    filter: &Filter,
+    limit: usize,
+) -> Result<(Vec<SecurityEvent>, Option<Timestamp>), Error> {
+    let slice = PageSlice::of(Sorting::by(KEY, Order::Descending), false);
+    let part = Part::new(filter, slice.limited_to(limit), None);
+    let (part, rest) = part.bounded(db).await?;
+    Ok((part.fetch(db).await?, rest.map(|rest| rest.created_at)))
+}
+
 /// Reads a part within its bound. `end` gets the position of the bound, if the part has one.
 async fn fetch_bounded(
     db: &Db,

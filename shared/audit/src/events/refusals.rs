@@ -24,8 +24,11 @@ pub struct Refusals {
     pub groups: Vec<SecurityEvent>,
     /// The number of smaller groups.
     pub further_groups: usize,
-    /// Whether there are older refusals, which are in no group.
+    /// Whether there may be older refusals, which are in no group.
     pub has_older: bool,
+    /// The time from which events were searched, if the search ended before it found too many refusals.
+    #[serde(skip)]
+    pub searched_since: Option<Timestamp>,
 }
 
 /// Returns the condition on the refusals among the events that fulfil a condition. One without a begin is
@@ -41,8 +44,8 @@ pub fn filter(events: &Filter, now: Timestamp) -> Filter {
 
 /// Returns the refusals that fulfil this condition. Fails if the database does.
 pub async fn read(db: &Db, filter: &Filter) -> Result<Refusals, Error> {
-    let mut entries = list::newest(db, filter, None, MAX_ENTRIES + 1).await?;
-    let has_older = entries.len() > MAX_ENTRIES;
+    let (mut entries, end) = list::newest_searched(db, filter, MAX_ENTRIES + 1).await?;
+    let has_too_many = entries.len() > MAX_ENTRIES;
     entries.truncate(MAX_ENTRIES);
     let mut groups = grouped(entries);
     let further_groups = groups.len().saturating_sub(MAX_GROUPS);
@@ -50,7 +53,8 @@ pub async fn read(db: &Db, filter: &Filter) -> Result<Refusals, Error> {
     Ok(Refusals {
         groups,
         further_groups,
-        has_older,
+        has_older: has_too_many || end.is_some(),
+        searched_since: end.filter(|_| !has_too_many),
     })
 }
 

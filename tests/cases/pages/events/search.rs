@@ -2,6 +2,7 @@
 
 use super::PATH;
 use crate::pages::expect_words;
+use serde_json::json;
 use std::time::Duration;
 use storage::execute;
 use tests::{User, World, on_every_shape};
@@ -47,6 +48,19 @@ async fn a_page_searches_a_bounded_number_of_events(world: World) {
     let mut next = next.filter(|link| link.query().is_some_and(|query| query.contains("cursor=")));
     let next = admin.browser().open(next.next().unwrap().as_str()).await;
     expect_words(&next, 200, "trace 11");
+    // The view that groups refusals searches as many, and tells where it ended.
+    let refusals = format!("{PATH}?view=refusals&name=even");
+    let page = admin.browser().open(&refusals).await;
+    expect_words(&page, 200, "ago were not searched. Choose an earlier end");
+    for (query, has_older) in [
+        ("name=even".to_owned(), true),
+        (format!("name=even&since={late}"), false),
+    ] {
+        let grouped = admin.get(&format!("{PATH}/refusals?{query}")).await;
+        let grouped = grouped.expect(200).json();
+        assert_eq!(grouped["groups"], json!([]), "{grouped}");
+        assert_eq!(grouped["has_older"], has_older, "{grouped}");
+    }
 }
 
 on_every_shape!(a_page_searches_a_bounded_number_of_events);
