@@ -33,6 +33,7 @@ mod password_verdicts;
 mod passwordless;
 mod recent_sign_in;
 mod refusals;
+mod searches;
 mod sessions;
 mod sign_in;
 mod sign_up;

@@ -47,6 +47,7 @@ use foundation::list_query::Order;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use storage::paging::PAGE_SIZE;
+use web::Links;
 
 /// A command, and a call by `curl` with an access token, that do the same as a part of a page.
 pub(super) struct InTerminal {
@@ -101,6 +102,16 @@ fn by_name(order: Order) -> Text<'static> {
     match order {
         Order::Ascending => text::of("order-by-name"),
         Order::Descending => text::of("order-by-name-descending"),
+    }
+}
+
+/// Returns the sentence of a page of a list that shows nothing: this one, unless other pages may show
+/// something.
+fn none<'a>(links: &Links, sentence: Text<'a>) -> Text<'a> {
+    match (&links.next, &links.prev) {
+        (Some(_), _) => text::of("list-none-yet"),
+        (None, Some(_)) => text::of("list-end"),
+        (None, None) => sentence,
     }
 }
 

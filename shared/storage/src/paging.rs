@@ -6,7 +6,7 @@
 
 mod slice;
 
-pub use slice::{PAGE_SIZE, PageSlice, Sorting};
+pub use slice::{PAGE_SIZE, PageSlice, SEARCHED, Sorting, begins_with};
 
 use crate::db::Error;
 use foundation::list_query::Direction;
@@ -51,18 +51,18 @@ pub struct Page<T: HasCursor> {
 }
 
 impl<T: HasCursor> Page<T> {
-    fn new(mut items: Vec<T>, is_first: bool) -> Self {
+    fn new(mut items: Vec<T>, is_first: bool, rest: Option<T::Cursor>) -> Self {
         items.truncate(PAGE_SIZE);
         Self {
             items,
             is_first,
-            rest: None,
+            rest,
         }
     }
 
     /// Returns the only page of an empty list.
     pub fn empty() -> Self {
-        Self::new(Vec::new(), true)
+        Self::new(Vec::new(), true, None)
     }
 
     /// Returns the cursor of the next page, which is that of the last item; `None` if this page is not full,
@@ -86,20 +86,40 @@ where
     T: HasCursor,
     F: Future<Output = Result<Vec<T>, Error>>,
 {
+    search_page(direction, sorting, anchor, move |slice, anchor| {
+        let items = fetch(slice, anchor);
+        async move { Ok::<_, Error>((items.await?, None)) }
+    })
+    .await
+}
+
+/// Like [`read_page`], for a list in which the items that fit are searched. `search` returns the position at
+/// which it ended too, if it ended before the slice.
+pub async fn search_page<T, A, F>(
+    direction: Direction,
+    sorting: Sorting,
+    anchor: Option<A>,
+    search: impl Fn(PageSlice, Option<A>) -> F,
+) -> Result<Page<T>, Error>
+where
+    T: HasCursor,
+    F: Future<Output = Result<(Vec<T>, Option<T::Cursor>), Error>>,
+{
     let is_backward = direction == Direction::Prev;
     if let Some(anchor) = anchor {
         let sorting = if is_backward { sorting.reversed() } else { sorting };
-        let items = fetch(PageSlice::of(sorting, true), Some(anchor)).await?;
+        let (items, rest) = search(PageSlice::of(sorting, true), Some(anchor)).await?;
         // A backward page with nothing before it is the first page, which is read forward so that it is full.
         if !is_backward || items.len() > PAGE_SIZE {
-            let mut page = Page::new(items, false);
+            let mut page = Page::new(items, false, rest);
             if is_backward {
                 page.items.reverse();
             }
             return Ok(page);
         }
     }
-    Ok(Page::new(fetch(PageSlice::of(sorting, false), None).await?, true))
+    let (items, rest) = search(PageSlice::of(sorting, false), None).await?;
+    Ok(Page::new(items, true, rest))
 }
 
 /// Reads all pages of a list, for a command. `read` reads the page after a cursor, or the first one.

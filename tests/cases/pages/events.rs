@@ -1,6 +1,6 @@
 //! The page of the security events, for administrators.
 
-mod search;
+pub(super) mod search;
 mod touched;
 
 use super::{expect_redirect, expect_words};

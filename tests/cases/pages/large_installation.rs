@@ -125,6 +125,8 @@ async fn pages_need_no_more_statements_in_a_large_installation(shape: Shape) {
         "/admin/users?order=desc".to_owned(),
         "/admin/users?role=admin".to_owned(),
         "/admin/users?search=large99".to_owned(),
+        // No user fits both.
+        "/admin/users?search=large&role=admin".to_owned(),
         "/admin/users?role=editor&disabled=true".to_owned(),
         format!("/admin/users?email={}", user.email),
         format!("/admin/users/{}", user.id),

@@ -1,7 +1,7 @@
 //! The page of all apps, for administrators.
 
 use super::filter::{Condition, Refused};
-use super::{Choice, InTerminal, by_id, by_name, options, orders, quoted};
+use super::{Choice, InTerminal, by_id, by_name, none, options, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render_in_tab, text};
 use crate::paths;
@@ -31,6 +31,8 @@ struct ClientsTemplate<'a> {
     orders: [Choice; 2],
     refused: Refused<'a>,
     clients: Vec<ClientItem<'a>>,
+    /// The sentence of a page without apps.
+    no_clients: Text<'static>,
     links: &'a Links,
     /// Whether the form has a condition.
     has_condition: bool,
@@ -96,6 +98,7 @@ pub(crate) fn clients(page: &ClientsPage<'_>) -> Response {
         orders: orders(query.order(), in_words),
         refused,
         clients: clients.collect(),
+        no_clients: none(&page.links, text::of("clients-none")),
         links: &page.links,
         has_condition: conditions.contains(&true),
         new_client: paths::ADMIN_NEW_CLIENT,

@@ -2,7 +2,7 @@
 
 use super::event_row::{EventRow, path_at};
 use super::filter::{Condition, Refused};
-use super::{Choice, InTerminal, by_time, options, orders, quoted};
+use super::{Choice, InTerminal, by_time, none, options, orders, quoted};
 use crate::pages::text::Text;
 use crate::pages::{allow_requests, event_words, presentation, render_in_tab, text};
 use crate::paths;
@@ -169,13 +169,11 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
 
 /// Returns the sentence of a list without events.
 fn no_events(page: &SecurityEventsPage<'_>) -> Text<'static> {
-    let links = &page.links;
-    match (&links.next, &links.prev, &page.filter.trace_id) {
-        (Some(_), ..) => text::of("events-none-yet"),
-        (None, Some(_), _) => text::of("events-end"),
-        (None, None, Some(_)) => text::of("events-none-of-trace"),
-        (None, None, None) => text::of("events-none"),
-    }
+    let sentence = match page.filter.trace_id {
+        Some(_) => text::of("events-none-of-trace"),
+        None => text::of("events-none"),
+    };
+    none(&page.links, sentence)
 }
 
 /// Returns sentences about the refusals that are in none of the groups.

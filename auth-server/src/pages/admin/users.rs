@@ -1,7 +1,7 @@
 //! The page of all users, for administrators.
 
 use super::filter::{Condition, Refused};
-use super::{Choice, InTerminal, by_name, by_time, options, orders, program, quoted};
+use super::{Choice, InTerminal, by_name, by_time, none, options, orders, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{render_in_tab, text};
 use askama::Template;
@@ -32,6 +32,8 @@ struct UsersTemplate<'a> {
     orders: [Choice; 2],
     refused: Refused<'a>,
     users: Vec<UserItem<'a>>,
+    /// The sentence of a page without users.
+    no_users: Text<'static>,
     links: &'a Links,
     create_command: String,
     in_terminal: InTerminal,
@@ -84,6 +86,7 @@ pub(crate) fn users(page: &UsersPage<'_>) -> Response {
         orders: orders(query.order(), in_words),
         refused,
         users: users.collect(),
+        no_users: none(&page.links, text::of("users-none")),
         links: &page.links,
         create_command: format!("{} users create --help", program()),
         in_terminal: InTerminal::new(&list_command, &quoted(page.list_url)),

@@ -13,11 +13,9 @@ pub use tail::{POLL_INTERVAL, Tail};
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
 use foundation::list_query::Order;
-use foundation::sync::lock;
 use part::Part;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use storage::db::{Db, Error};
 use storage::has_cursor;
 use storage::paging::{self, Page, PageSlice, Sorting};
@@ -109,13 +107,10 @@ impl SecurityEvent {
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<SecurityEvent>, Error> {
     let (request, filter) = (&query.page, &query.filter);
     let sorting = Sorting::by(KEY, query.order());
-    let end = Mutex::new(None);
-    let mut page = paging::read_page(request.direction, sorting, request.cursor, |slice, after| {
-        fetch_bounded(db, Part::new(filter, slice, after), &end)
+    paging::search_page(request.direction, sorting, request.cursor, |slice, after| {
+        search(db, Part::new(filter, slice, after))
     })
-    .await?;
-    page.rest = *lock(&end);
-    Ok(page)
+    .await
 }
 
 /// Returns the first events that match `filter` in this order, at most `limit`.
@@ -149,18 +144,12 @@ pub(super) async fn newest_searched(
     limit: usize,
 ) -> Result<(Vec<SecurityEvent>, Option<Timestamp>), Error> {
     let slice = PageSlice::of(Sorting::by(KEY, Order::Descending), false);
-    let part = Part::new(filter, slice.limited_to(limit), None);
-    let (part, rest) = part.bounded(db).await?;
-    Ok((part.fetch(db).await?, rest.map(|rest| rest.created_at)))
+    let (events, rest) = search(db, Part::new(filter, slice.limited_to(limit), None)).await?;
+    Ok((events, rest.map(|rest| rest.created_at)))
 }
 
-/// Reads a part within its bound. `end` gets the position of the bound, if the part has one.
-async fn fetch_bounded(
-    db: &Db,
-    part: Part,
-    end: &Mutex<Option<Cursor>>,
-) -> Result<Vec<SecurityEvent>, Error> {
+/// Reads a part within its bound. Returns the position of the bound too, if the part has one.
+async fn search(db: &Db, part: Part) -> Result<(Vec<SecurityEvent>, Option<Cursor>), Error> {
     let (part, rest) = part.bounded(db).await?;
-    *lock(end) = rest;
-    part.fetch(db).await
+    Ok((part.fetch(db).await?, rest))
 }

@@ -4,8 +4,9 @@ use super::{Client, ClientType, columns};
 use foundation::ids::TextId;
 use foundation::list_query::{Order, PageRequest, Query, parse_text};
 use sqlx::AssertSqlSafe;
+use std::iter;
 use storage::db::{Db, Error, Value};
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting};
+use storage::paging::{self, HasCursor, Page, PageSlice, Sorting, begins_with};
 use storage::{fetch_all_with, fetch_optional, sql};
 use utoipa::IntoParams;
 
@@ -78,6 +79,7 @@ struct ListStatement {
     has_kind: bool,
     first_party: Option<bool>,
     disabled: Option<bool>,
+    has_end: bool,
     slice: PageSlice,
 }
 
@@ -88,7 +90,8 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
         Some(_) => Search::Name,
     };
     if search == Search::Name {
-        let items = fetch(db, query, Search::Id, Search::Id.first_slice(), Vec::new()).await?;
+        let slice = Search::Id.first_slice();
+        let (items, _) = find(db, query, Search::Id, slice, Vec::new()).await?;
         if !items.is_empty() {
             return Ok(Page {
                 items,
@@ -102,8 +105,8 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
         None => None,
         Some(id) => anchor(db, search, id).await?,
     };
-    paging::read_page(page.direction, sorting, anchor, |slice, anchor| {
-        fetch(db, query, search, slice, anchor.unwrap_or_default())
+    paging::search_page(page.direction, sorting, anchor, |slice, anchor| {
+        find(db, query, search, slice, anchor.unwrap_or_default())
     })
     .await
 }
@@ -118,28 +121,45 @@ async fn anchor(db: &Db, search: Search, id: &TextId) -> Result<Option<Vec<Value
     Ok(name.map(|(name,)| vec![Value::Text(name), Value::from(id)]))
 }
 
-async fn fetch(
+/// Reads a slice, up to the last client that a page searches. Returns that position too, if there is one.
+async fn find(
     db: &Db,
     query: &ListQuery,
     search: Search,
     slice: PageSlice,
     anchor: Vec<Value>,
-) -> Result<Vec<Client>, Error> {
-    let statement = ListStatement {
-        search,
-        has_kind: query.kind.is_some(),
-        first_party: query.first_party,
-        disabled: query.disabled,
-        slice,
-    };
+) -> Result<(Vec<Client>, Option<TextId>), Error> {
     let text = query.search.as_deref().map(|text| match search {
         Search::Name => Value::Text(text.to_ascii_lowercase()),
         _ => Value::from(text),
     });
-    let kind = query.kind.map(|kind| Value::from(kind.as_str()));
-    let values = anchor.into_iter().chain(kind).chain(text);
+    let (kind, first_party, disabled) = (query.kind, query.first_party, query.disabled);
+    // The index of the names has no other column.
+    let has_condition = kind.is_some() || first_party.is_some() || disabled.is_some();
+    let last = match search == Search::Name && has_condition {
+        true => {
+            let sql = AssertSqlSafe(last_sql(slice));
+            let values = anchor.iter().cloned().chain(text.clone());
+            fetch_all_with!(db.reader(), (String, String), sql, values)?.pop()
+        }
+        false => None,
+    };
+    let statement = ListStatement {
+        search,
+        has_kind: kind.is_some(),
+        first_party,
+        disabled,
+        has_end: last.is_some(),
+        slice,
+    };
+    let rest = last.as_ref().map(|(_, id)| TextId::from_stored(id));
+    let end = last
+        .into_iter()
+        .flat_map(|(name, id)| [name, id].map(Value::Text));
+    let kind = kind.map(|kind| Value::from(kind.as_str()));
+    let values = anchor.into_iter().chain(kind).chain(text).chain(end);
     let sql = AssertSqlSafe(statement.sql());
-    fetch_all_with!(db.reader(), Client, sql, values)
+    Ok((fetch_all_with!(db.reader(), Client, sql, values)?, rest))
 }
 
 impl Search {
@@ -165,8 +185,8 @@ impl Search {
 }
 
 impl ListStatement {
-    /// Returns the text. Its parameters are the anchor, the type and the text that is searched for, as far as
-    /// there are any.
+    /// Returns the text. Its parameters are the anchor, the type, the text that is searched for, and the key of
+    /// the last client, as far as there are any.
     fn sql(self) -> String {
         let slice = self.slice;
         // Without statistics SQLite would read all clients of the type, and sort them.
@@ -179,10 +199,11 @@ impl ListStatement {
         let search = match self.search {
             Search::None => String::new(),
             Search::Id => format!(" AND id = {text}"),
-            // No character comes after this one.
-            Search::Name => {
-                format!(" AND lower(name) >= {text} AND lower(name) < {text} || '\u{10ffff}'")
-            }
+            Search::Name => begins_with("lower(name)", &text),
+        };
+        let end = match self.has_end {
+            true => slice.up_to(2 + usize::from(self.has_kind)),
+            false => String::new(),
         };
         let first_party = match self.first_party {
             None => "TRUE",
@@ -195,8 +216,18 @@ impl ListStatement {
             Some(false) => " AND disabled_at IS NULL",
         };
         let (columns, page) = (columns!(), slice.clauses());
-        format!("SELECT {columns} FROM clients WHERE {first_party}{disabled}{kind}{search}{page}")
+        format!("SELECT {columns} FROM clients WHERE {first_party}{disabled}{kind}{search}{end}{page}")
     }
+}
+
+/// Returns the text of the statement that reads the key of the last client that a page searches. Its
+/// parameters are the anchor, if there is one, and the beginning of the names.
+fn last_sql(slice: PageSlice) -> String {
+    let (name, page) = (
+        begins_with("lower(name)", &slice.parameter(1)),
+        slice.last_searched(),
+    );
+    format!("SELECT lower(name), id FROM clients WHERE TRUE{name}{page}")
 }
 
 /// Returns the names and texts of the list statements.
@@ -210,13 +241,21 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
         of_state.flat_map(|of_state| [false, true].map(|has_kind| (has_kind, of_state)))
     };
     let lists = slices.flat_map(move |(search, slice)| {
-        filters().map(move |(has_kind, (first_party, disabled))| ListStatement {
-            search,
-            has_kind,
-            first_party,
-            disabled,
-            slice,
+        filters().flat_map(move |(has_kind, (first_party, disabled))| {
+            let has_condition = has_kind || first_party.is_some() || disabled.is_some();
+            let is_searched = search == Search::Name && has_condition;
+            let ends = iter::once(false).chain(is_searched.then_some(true));
+            ends.map(move |has_end| ListStatement {
+                search,
+                has_kind,
+                first_party,
+                disabled,
+                has_end,
+                slice,
+            })
         })
     });
-    lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()))
+    let lists = lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()));
+    let slices = PageSlice::all(Search::Name.key()).into_iter();
+    lists.chain(slices.map(|slice| (format!("{}::last {slice:?}", module_path!()), last_sql(slice))))
 }

@@ -1,12 +1,15 @@
 //! Pages of accounts, for administrators.
 
 use super::account::{Account, columns};
+use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use foundation::email::Email;
 use foundation::list_query::{Order, PageRequest, Query, parse_text};
 use foundation::role::Role;
 use sqlx::AssertSqlSafe;
+use std::iter;
 use storage::db::{Db, Error, Value};
-use storage::paging::{self, Page, PageSlice, Sorting};
+use storage::paging::{self, Page, PageSlice, Sorting, begins_with};
 use storage::{fetch_all_with, fetch_optional, has_cursor, sql};
 use utoipa::IntoParams;
 
@@ -50,6 +53,7 @@ struct ListStatement {
     by_email: ByEmail,
     has_role: bool,
     disabled: Option<bool>,
+    has_end: bool,
     slice: PageSlice,
 }
 
@@ -94,23 +98,49 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {
         }
         Some(cursor) => Some(Value::from(cursor.id)),
     };
-    paging::read_page(page.direction, sorting, anchor, |slice, anchor| async move {
-        let statement = ListStatement {
-            by_email,
-            has_role: query.role.is_some(),
-            disabled: query.disabled,
-            slice,
-        };
-        let email = match by_email {
-            ByEmail::No => None,
-            ByEmail::Whole => query.email.as_ref().map(|email| email.key().into()),
-            ByEmail::Prefix => query.search.as_ref().map(|text| Value::Text(text.to_lowercase())),
-        };
-        let values = [anchor, query.role.map(|role| role.as_str().into()), email];
-        let sql = AssertSqlSafe(statement.sql());
-        fetch_all_with!(db.reader(), Account, sql, values.into_iter().flatten())
+    paging::search_page(page.direction, sorting, anchor, |slice, anchor| {
+        search(db, query, slice, anchor)
     })
     .await
+}
+
+/// Reads a slice, up to the last user that a page searches. Returns that position too, if there is one.
+async fn search(
+    db: &Db,
+    query: &ListQuery,
+    slice: PageSlice,
+    anchor: Option<Value>,
+) -> Result<(Vec<Account>, Option<Cursor>), Error> {
+    let by_email = query.by_email();
+    let email = match by_email {
+        ByEmail::No => None,
+        ByEmail::Whole => query.email.as_ref().map(|email| email.key().into()),
+        ByEmail::Prefix => query.search.as_ref().map(|text| Value::Text(text.to_lowercase())),
+    };
+    // The index of the addresses has neither the role nor the state.
+    let last = match by_email == ByEmail::Prefix && (query.role.is_some() || query.disabled.is_some()) {
+        true => {
+            let (sql, values) = (AssertSqlSafe(last_sql(slice)), [anchor.clone(), email.clone()]);
+            let values = values.into_iter().flatten();
+            fetch_all_with!(db.reader(), (Timestamp, i64, String), sql, values)?.pop()
+        }
+        false => None,
+    };
+    let statement = ListStatement {
+        by_email,
+        has_role: query.role.is_some(),
+        disabled: query.disabled,
+        has_end: last.is_some(),
+        slice,
+    };
+    let (rest, end) = match last {
+        Some((created_at, id, key)) => (Some(Cursor { created_at, id }), Some(Value::Text(key))),
+        None => (None, None),
+    };
+    let values = [anchor, query.role.map(|role| role.as_str().into()), email, end];
+    let sql = AssertSqlSafe(statement.sql());
+    let accounts = fetch_all_with!(db.reader(), Account, sql, values.into_iter().flatten())?;
+    Ok((accounts, rest))
 }
 
 impl ListQuery {
@@ -136,8 +166,8 @@ impl ByEmail {
 }
 
 impl ListStatement {
-    /// Returns the text. Its parameters are the anchor, the role and the key of the address or its beginning,
-    /// as far as there are any.
+    /// Returns the text. Its parameters are the anchor, the role, the key of the address or its beginning,
+    /// and the key of the last user, as far as there are any.
     fn sql(self) -> String {
         let slice = self.slice;
         let disabled = match self.disabled {
@@ -155,14 +185,25 @@ impl ListStatement {
         let email = match self.by_email {
             ByEmail::No => String::new(),
             ByEmail::Whole => format!(" AND email_key = {value}"),
-            // No character comes after this one.
-            ByEmail::Prefix => {
-                format!(" AND email_key >= {value} AND email_key < {value} || '\u{10ffff}'")
-            }
+            ByEmail::Prefix => begins_with("email_key", &value),
+        };
+        let end = match self.has_end {
+            true => slice.up_to(2 + usize::from(self.has_role)),
+            false => String::new(),
         };
         let (columns, page) = (columns!(), slice.clauses());
-        format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{role}{email}{page}")
+        format!("SELECT {columns} FROM users WHERE deleted_at IS NULL{disabled}{role}{email}{end}{page}")
     }
+}
+
+/// Returns the text of the statement that reads the position and the address of the last user that a page
+/// searches. Its parameters are the anchor, if there is one, and the beginning of the addresses.
+fn last_sql(slice: PageSlice) -> String {
+    let (email, page) = (
+        begins_with("email_key", &slice.parameter(1)),
+        slice.last_searched(),
+    );
+    format!("SELECT created_at, id, email_key FROM users WHERE TRUE{email}{page}")
 }
 
 /// Returns the names and texts of the list statements.
@@ -174,13 +215,21 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
             .flat_map(|filter| [None, Some(false), Some(true)].map(|disabled| (filter, disabled)))
     });
     let lists = filters.flat_map(|((by_email, has_role), disabled)| {
+        let is_searched = by_email == ByEmail::Prefix && (has_role || disabled.is_some());
         let slices = PageSlice::all(by_email.key()).into_iter();
-        slices.map(move |slice| ListStatement {
+        let slices = slices.flat_map(move |slice| {
+            let ends = iter::once(false).chain(is_searched.then_some(true));
+            ends.map(move |has_end| (slice, has_end))
+        });
+        slices.map(move |(slice, has_end)| ListStatement {
             by_email,
             has_role,
             disabled,
+            has_end,
             slice,
         })
     });
-    lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()))
+    let lists = lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()));
+    let slices = PageSlice::all(ByEmail::Prefix.key()).into_iter();
+    lists.chain(slices.map(|slice| (format!("{}::last {slice:?}", module_path!()), last_sql(slice))))
 }

@@ -5,6 +5,8 @@ use std::fmt::{self, Display, Write as _};
 
 /// The number of items on a full page.
 pub const PAGE_SIZE: usize = 20;
+/// The number of items among which a page searches those that fit, if no index has them.
+pub const SEARCHED: usize = 10_000;
 /// The capacity of the text of a slice, in bytes, which most texts do not exceed.
 const CAPACITY: usize = 160;
 
@@ -105,6 +107,24 @@ impl PageSlice {
         text(format_args!("{begin}{end} {}", self.order_and_limit()))
     }
 
+    /// Returns the end of a statement that reads the last item which a page searches, if there are so many.
+    pub fn last_searched(self) -> String {
+        let clauses = self.limited_to(1).clauses();
+        format!("{clauses} OFFSET {}", SEARCHED - 1)
+    }
+
+    /// Returns ` AND` and the condition that an item does not come after a last one, whose key has the values
+    /// of the [`parameter`](Self::parameter) `n` and those that follow.
+    pub fn up_to(self, n: usize) -> String {
+        let Sorting { key, order } = self.sorting;
+        let until = match order {
+            Order::Ascending => "<=",
+            Order::Descending => ">=",
+        };
+        let values = separated(key.len(), |at, f| f.write_str(&self.parameter(n + at)));
+        format!(" AND ({}) {until} ({values})", self.columns())
+    }
+
     /// Displays the `ORDER BY` and `LIMIT` clauses.
     pub fn order_and_limit(self) -> impl Display {
         let Sorting { key, order } = self.sorting;
@@ -141,6 +161,13 @@ impl PageSlice {
     fn anchor(self) -> impl Display {
         separated(self.sorting.key.len(), |n, f| write!(f, "${}", n + 1))
     }
+}
+
+/// Returns ` AND` and the condition that the text in a column begins with a value. An index with the column
+/// serves it.
+pub fn begins_with(column: &str, value: &str) -> String {
+    // No character comes after this one.
+    format!(" AND {column} >= {value} AND {column} < {value} || '\u{10ffff}'")
 }
 
 /// Formats a text in one allocation.

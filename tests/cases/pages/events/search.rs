@@ -7,9 +7,9 @@ use std::time::Duration;
 use storage::execute;
 use tests::{User, World, on_every_shape};
 
-/// Returns the number of events on each page of a list.
-async fn counts(admin: &User, query: &str) -> Vec<usize> {
-    let (mut url, mut counts) = (format!("{PATH}?{query}"), Vec::new());
+/// Returns the number of items on each page of a list.
+pub(in crate::pages) async fn counts(admin: &User, list: &str) -> Vec<usize> {
+    let (mut url, mut counts) = (list.to_owned(), Vec::new());
     loop {
         let page = admin.get(&url).await.expect(200).json();
         counts.push(page["items"].as_array().unwrap().len());
@@ -30,20 +30,17 @@ async fn a_page_searches_a_bounded_number_of_events(world: World) {
                          CASE WHEN n % 2 = 0 OR n = 11 THEN 'success' ELSE 'failure' END, 'trace ' || n
                   FROM numbers";
     execute!(db.writer(), insert, begin).unwrap();
+    let counts = async |query: &str| counts(&admin, &format!("{PATH}?{query}")).await;
     let both = "name=odd&outcome=success";
-    assert_eq!(counts(&admin, both).await, [0, 1]);
-    assert_eq!(counts(&admin, &format!("{both}&order=asc")).await, [1, 0]);
+    assert_eq!(counts(both).await, [0, 1]);
+    assert_eq!(counts(&format!("{both}&order=asc")).await, [1, 0]);
     let late = begin.after(Duration::from_secs(20_000));
-    assert_eq!(counts(&admin, &format!("{both}&since={late}")).await, [0]);
-    assert_eq!(counts(&admin, &format!("{both}&until={late}")).await, [1]);
+    assert_eq!(counts(&format!("{both}&since={late}")).await, [0]);
+    assert_eq!(counts(&format!("{both}&until={late}")).await, [1]);
     // A condition that selects few events leads, whichever it is.
-    assert_eq!(counts(&admin, "name=odd&trace_id=trace+11").await, [1]);
+    assert_eq!(counts("name=odd&trace_id=trace+11").await, [1]);
     let page = admin.browser().open(&format!("{PATH}?{both}")).await;
-    expect_words(
-        &page,
-        200,
-        "None of the events that were searched fits these conditions.",
-    );
+    expect_words(&page, 200, "Nothing that fits these conditions was found so far.");
     let next = page.links().into_iter();
     let mut next = next.filter(|link| link.query().is_some_and(|query| query.contains("cursor=")));
     let next = admin.browser().open(next.next().unwrap().as_str()).await;

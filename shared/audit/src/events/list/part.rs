@@ -7,10 +7,7 @@ use foundation::list_query::Order;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::PageSlice;
-
-/// The number of events that fit one condition, among which a page searches those that fit all.
-const SEARCHED: usize = 10_000;
+use storage::paging::{PageSlice, SEARCHED};
 
 /// A part of a list, with its conditions.
 pub(super) struct Part {
