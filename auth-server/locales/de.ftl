@@ -892,15 +892,19 @@ user-ended-sessions = { $n ->
    *[other] { $n } Sitzungen
  }
 user-ended-apps = { $n ->
-    [one] { $n } verbundenen App
-   *[other] { $n } verbundenen Apps
+    [one] { $shown } verbundenen App
+   *[other] { $shown } verbundenen Apps
+ }
+user-ended-families = { $n ->
+    [one] { $shown } Refresh-Token
+   *[other] { $shown } Refresh-Token
  }
 user-disable = Konto deaktivieren
-user-disable-effect = Das beendet { $sessions } und den Zugriff von { $apps } und von den Apps dieses Dienstes. Der Benutzer kann sich nicht anmelden, bis Sie das Konto wieder aktivieren.
+user-disable-effect = Das beendet { $sessions } und den Zugriff von { $apps } und von den Apps dieses Dienstes mit { $families }. Der Benutzer kann sich nicht anmelden, bis Sie das Konto wieder aktivieren.
 user-enable = Konto aktivieren
 user-enable-effect = Das Konto ist deaktiviert. Sobald es aktiviert ist, kann sich der Benutzer wieder anmelden.
 user-sign-out = Überall abmelden
-user-sign-out-effect = Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Der Benutzer kann sich wieder anmelden.
+user-sign-out-effect = Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes, darunter { $families }. Der Benutzer kann sich wieder anmelden.
 user-unlock = Anmeldung entsperren
 user-unlock-effect = { $state ->
     [disabled] Wenn die Anmeldung nach Fehlversuchen gesperrt ist, kann sich der Benutzer anmelden, sobald Sie das Konto aktivieren.
@@ -909,19 +913,19 @@ user-unlock-effect = { $state ->
 user-set-password = Startpasswort vergeben
 user-set-password-effect = { $state ->
     [disabled] Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Wenn Sie das Konto aktiviert haben, meldet sich der Benutzer damit an und muss ein anderes wählen. Alle Passkeys werden entfernt.
-   *[enabled] Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Der Benutzer meldet sich damit an und muss ein anderes wählen. Das beendet { $sessions }, die Token von { $apps } und von den Apps dieses Dienstes sowie alle Passkeys.
+   *[enabled] Ein Startpasswort wird erzeugt und Ihnen einmal angezeigt. Der Benutzer meldet sich damit an und muss ein anderes wählen. Das beendet { $sessions }, alle Passkeys sowie die Token von { $apps } und von den Apps dieses Dienstes, darunter { $families }.
  }
 user-reset-second-factor = Zweiten Schritt und Passkeys entfernen
 user-reset-second-factor-effect = { $state ->
     [disabled] Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Wenn Sie das Konto aktiviert haben, muss ein Benutzer ohne Passwort über einen Link per E‑Mail eines wählen.
-   *[enabled] Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Ein Benutzer ohne Passwort muss dann über einen Link per E‑Mail eines wählen.
+   *[enabled] Die Anmeldung in zwei Schritten wird ausgeschaltet, und alle Passkeys werden entfernt. Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes, darunter { $families }. Ein Benutzer ohne Passwort muss dann über einen Link per E‑Mail eines wählen.
  }
 user-make-user = Rolle in Benutzer ändern
 user-make-editor = Rolle in Redakteur ändern
 user-make-admin = Rolle in Administrator ändern
 user-role-effect = { $state ->
     [disabled] Das Konto bleibt deaktiviert. Die neue Rolle gilt ab der ersten Anmeldung nach dem Aktivieren.
-   *[enabled] Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes. Die neue Rolle gilt ab der nächsten Anmeldung.
+   *[enabled] Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes, darunter { $families }. Die neue Rolle gilt ab der nächsten Anmeldung.
  }
 initial-password = Startpasswort von { $email }
 initial-password-explanation = Das Passwort des Kontos ist ersetzt, und der Benutzer ist überall abgemeldet. Das neue Passwort wird nur jetzt angezeigt. Übermitteln Sie es auf sicherem Weg. Bei der nächsten Anmeldung muss der Benutzer ein anderes wählen.

@@ -880,15 +880,19 @@ user-ended-sessions = { $n ->
    *[other] { $n } sessions
  }
 user-ended-apps = { $n ->
-    [one] { $n } connected app
-   *[other] { $n } connected apps
+    [one] { $shown } connected app
+   *[other] { $shown } connected apps
+ }
+user-ended-families = { $n ->
+    [one] { $shown } refresh token
+   *[other] { $shown } refresh tokens
  }
 user-disable = Disable the account
-user-disable-effect = This ends { $sessions }, and the access of { $apps } and of the apps of this service. The user cannot sign in until you enable the account again.
+user-disable-effect = This ends { $sessions }, and the access of { $apps } and of the apps of this service, with { $families }. The user cannot sign in until you enable the account again.
 user-enable = Enable the account
 user-enable-effect = The account is disabled. Once it is enabled, the user can sign in again.
 user-sign-out = Sign out everywhere
-user-sign-out-effect = This ends { $sessions }, and the tokens of { $apps } and of the apps of this service. The user can sign in again.
+user-sign-out-effect = This ends { $sessions }, and the tokens of { $apps } and of the apps of this service, among them { $families }. The user can sign in again.
 user-unlock = Unblock sign‑in
 user-unlock-effect = { $state ->
     [disabled] If sign‑in is blocked after failed attempts, the user can sign in as soon as you enable the account.
@@ -897,19 +901,19 @@ user-unlock-effect = { $state ->
 user-set-password = Set an initial password
 user-set-password-effect = { $state ->
     [disabled] An initial password is generated and shown to you once. When you have enabled the account, the user signs in with it and must choose another. All passkeys are removed.
-   *[enabled] An initial password is generated and shown to you once. The user signs in with it and must choose another. This ends { $sessions }, the tokens of { $apps } and of the apps of this service, and all passkeys.
+   *[enabled] An initial password is generated and shown to you once. The user signs in with it and must choose another. This ends { $sessions }, all passkeys, and the tokens of { $apps } and of the apps of this service, among them { $families }.
  }
 user-reset-second-factor = Remove two-step sign‑in and passkeys
 user-reset-second-factor-effect = { $state ->
     [disabled] Two-step sign‑in is turned off, and all passkeys are removed. When you have enabled the account, a user without a password must choose one with a mailed link.
-   *[enabled] Two-step sign‑in is turned off, and all passkeys are removed. This ends { $sessions }, and the tokens of { $apps } and of the apps of this service. A user without a password must then choose one with a mailed link.
+   *[enabled] Two-step sign‑in is turned off, and all passkeys are removed. This ends { $sessions }, and the tokens of { $apps } and of the apps of this service, among them { $families }. A user without a password must then choose one with a mailed link.
  }
 user-make-user = Change the role to user
 user-make-editor = Change the role to editor
 user-make-admin = Change the role to administrator
 user-role-effect = { $state ->
     [disabled] The account stays disabled. The new role holds from the first sign‑in after you enable it.
-   *[enabled] This ends { $sessions }, and the tokens of { $apps } and of the apps of this service. The new role holds from the next sign‑in.
+   *[enabled] This ends { $sessions }, and the tokens of { $apps } and of the apps of this service, among them { $families }. The new role holds from the next sign‑in.
  }
 initial-password = Initial password of { $email }
 initial-password-explanation = The password of the account is replaced, and the user is signed out everywhere. The new password is shown only now. Give it to the user in a safe way. The user must choose another one at the next sign‑in.

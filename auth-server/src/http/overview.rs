@@ -3,6 +3,7 @@
 use crate::pages::Overview;
 use audit::events::list::SecurityEvent;
 use foundation::clock::Timestamp;
+use identity::refresh_families::FamilyCount;
 use identity::sessions::{self, Session};
 use identity::users::account::Account;
 use identity::{Identity, consents};
@@ -27,6 +28,7 @@ pub(super) async fn read_overview(
         events,
         names: HashMap::new(),
         changes: Vec::new(),
+        families: FamilyCount::default(),
         emails: HashMap::new(),
     })
 }

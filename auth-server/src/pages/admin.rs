@@ -44,6 +44,7 @@ use crate::paths;
 use audit::events::list::{Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
 use foundation::list_query::Order;
+use identity::refresh_families::FamilyCount;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use storage::paging::PAGE_SIZE;
@@ -180,6 +181,39 @@ fn counted(n: usize) -> String {
     match n < PAGE_SIZE {
         true => n.to_string(),
         false => text::of("more-than").count("n", n as u64 - 1).plain(),
+    }
+}
+
+/// A number of things, of which more may exist.
+#[derive(Clone, Copy)]
+pub(super) struct Count {
+    n: u64,
+    may_lack_some: bool,
+}
+
+impl Count {
+    /// Returns the number of all.
+    pub(super) const fn all(n: u64) -> Self {
+        Self {
+            n,
+            may_lack_some: false,
+        }
+    }
+
+    fn in_words(self) -> String {
+        match self.may_lack_some {
+            true => text::of("at-least").count("n", self.n).plain(),
+            false => self.n.to_string(),
+        }
+    }
+}
+
+impl From<FamilyCount> for Count {
+    fn from(families: FamilyCount) -> Self {
+        Self {
+            n: families.live.unsigned_abs(),
+            may_lack_some: families.may_lack_some(),
+        }
     }
 }
 

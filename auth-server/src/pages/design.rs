@@ -2,8 +2,8 @@
 
 use super::account::qr_code;
 use super::admin::{
-    ChangeItem, Choice, Condition, EventItem, InTerminal, Lane, Line, Plot, TimeLine, UserChange, by_time,
-    orders, refusal,
+    ChangeItem, Choice, Condition, Count, EventItem, InTerminal, Lane, Line, Plot, TimeLine, UserChange,
+    by_time, orders, refusal,
 };
 use super::event_details::Detail;
 use super::part::Part;
@@ -126,8 +126,9 @@ fn session(began: Timestamp, now: Timestamp) -> SessionItem {
 
 /// Returns a dangerous change and another one.
 fn changes() -> [ChangeItem; 2] {
-    let (label, effect) = UserChange::Disable.in_words((3, 2), false);
-    let (other_label, other_effect) = UserChange::Unlock.in_words((3, 2), false);
+    let ended = [3, 2, 4].map(Count::all);
+    let (label, effect) = UserChange::Disable.in_words(ended, false);
+    let (other_label, other_effect) = UserChange::Unlock.in_words(ended, false);
     [
         ChangeItem {
             name: "disable",

@@ -2,6 +2,7 @@
 
 use audit::events::list::SecurityEvent;
 use identity::consents::{self, ConnectedApp};
+use identity::refresh_families::FamilyCount;
 use identity::sessions::OwnSession;
 use identity::users::account::Account;
 use std::collections::HashMap;
@@ -20,6 +21,8 @@ pub(crate) struct Overview {
     pub(crate) names: HashMap<String, String>,
     /// The newest changes of the account, for an administrator.
     pub(crate) changes: Vec<SecurityEvent>,
+    /// The number of the refresh tokens of all apps, for an administrator.
+    pub(crate) families: FamilyCount,
     /// The addresses of the users in the events by their ids, for an administrator.
     pub(crate) emails: HashMap<i64, String>,
 }

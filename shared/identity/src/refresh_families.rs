@@ -23,7 +23,8 @@ use std::time::Duration;
 use storage::db::{Db, Error, Tx};
 use storage::{delete_expired, execute, fetch_one, fetch_optional, sql};
 
-/// The largest number of families that [`count_of_client`] looks at: the limit of COUNT_OF_CLIENT.
+/// The largest number of families that are looked at to count those of a client or a user: the limit of
+/// COUNT_OF_CLIENT and COUNT_OF_USER.
 const MAX_COUNTED: i64 = 1_000;
 
 /// The columns of [`Family`] in the statements on one table. They read the tables `users` and `clients` too,
@@ -76,6 +77,14 @@ sql! {
                                          THEN 1 END) AS live
                        FROM (SELECT user_id, user_epoch, idle_expires_at, expires_at FROM refresh_families
                              WHERE client_id = $1 AND client_epoch = $2 AND revoked_at IS NULL LIMIT 1000) AS family";
+    COUNT_OF_USER = "SELECT COUNT(*) AS looked_at,
+                            COUNT(CASE WHEN idle_expires_at > $2 AND expires_at > $2
+                                        AND client_epoch =
+                                            COALESCE((SELECT epoch FROM clients WHERE clients.id = family.client_id), -1)
+                                       THEN 1 END) AS live
+                     FROM (SELECT client_id, client_epoch, idle_expires_at, expires_at FROM refresh_families
+                           WHERE user_id = $1 AND user_epoch = (SELECT epoch FROM users WHERE users.id = $1)
+                             AND revoked_at IS NULL LIMIT 1000) AS family";
     PRUNE = delete_expired!("refresh_families");
 }
 
@@ -153,8 +162,8 @@ pub struct CurrentToken {
     pub expires_at: Timestamp,
 }
 
-/// The number of families of a client that have not ended.
-#[derive(Clone, Copy, Debug, sqlx::FromRow)]
+/// The number of families of a client or a user that have not ended.
+#[derive(Clone, Copy, Debug, Default, sqlx::FromRow)]
 pub struct FamilyCount {
     /// The number of those that were found.
     pub live: i64,
@@ -262,4 +271,9 @@ pub async fn count_of_client(
     now: Timestamp,
 ) -> Result<FamilyCount, Error> {
     fetch_one!(db.reader(), FamilyCount, COUNT_OF_CLIENT, client_id, epoch, now)
+}
+
+/// Counts the families of a user that have not ended, among at most 1,000 that were not revoked.
+pub async fn count_of_user(db: &Db, user_id: i64, now: Timestamp) -> Result<FamilyCount, Error> {
+    fetch_one!(db.reader(), FamilyCount, COUNT_OF_USER, user_id, now)
 }

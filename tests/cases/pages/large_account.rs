@@ -210,6 +210,9 @@ async fn the_pages_say_that_further_apps_are_not_shown(world: World) {
     let mut browser = admin.browser();
     let page = browser.open(&format!("/admin/users/{}", user.id)).await;
     expect_words(&page, 200, "apps are shown here. All connected apps of this user");
+    let effect =
+        "the access of at least 1000 connected apps and of the apps of this service, with 1 refresh token .";
+    expect_words(&page, 200, effect);
     let list = browser
         .open(&format!("/admin/consents?user_id={}", user.id))
         .await;

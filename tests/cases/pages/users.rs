@@ -46,6 +46,7 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     let app = world.app().register();
     app.tokens(&user, "posts:read").await;
+    // It ends all refresh tokens.
     Authenticator::enable(&world, &user).await;
     let page = admin.browser().open(&path_of(&user)).await;
     for words in [
@@ -55,7 +56,7 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         "Some App",
         "Read posts, including your drafts",
         "Two-step sign-in was turned on authn_mfa_enabled ·",
-        "This ends 1 session , and the access of 1 connected app and of the apps of this service.",
+        "This ends 1 session , and the access of 1 connected app and of the apps of this service, with 0 refresh tokens .",
         "users disable --email",
         &format!("users show --email '{}'", user.email),
         &format!("-X POST {}{}/disablements", world.base(), path_of(&user)),
@@ -102,7 +103,22 @@ async fn an_administrator_disables_and_enables_a_user(world: SharedWorld) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     let app = world.app().register();
     let tokens = app.tokens(&user, "posts:read").await;
+    let own_app = world.app().first_party().register();
+    own_app.tokens(&user, "posts:read").await;
     let mut browser = admin.browser();
+    let page = browser.open(&path_of(&user)).await;
+    expect_words(&page, 200, "of the apps of this service, with 2 refresh tokens .");
+    expect_words(
+        &page,
+        200,
+        "of the apps of this service, among them 2 refresh tokens .",
+    );
+    let german = admin.browser().in_language("de").open(&path_of(&user)).await;
+    expect_words(
+        &german,
+        200,
+        "den Apps dieses Dienstes, darunter 2 Refresh-Token .",
+    );
     let page = expect_changed(&mut browser, &user, "disable", &[]).await;
     expect_words(&page, 200, "disabled");
     expect_words(&page, 200, "Disabled");

@@ -22,6 +22,7 @@ use foundation::secret::Secret;
 use identity::Identity;
 use identity::accounts::Error;
 use identity::accounts::administration::{self, find_to_change};
+use identity::refresh_families::count_of_user;
 use identity::sessions::Session;
 use identity::users::list::{self, ListQuery};
 use identity::users::{self, account};
@@ -70,6 +71,7 @@ async fn read(
     let events = newest(&identity.db, &of_user, None, EVENTS).await?;
     let mut overview = read_overview(account, events, identity, session, context.now).await?;
     overview.changes = changes::of_user(&identity.db, id).await?;
+    overview.families = count_of_user(&identity.db, id, context.now).await?;
     let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes].concat());
     overview.emails = users::emails(&identity.db, &persons).await?;
     Ok(overview)

@@ -2,7 +2,7 @@
 
 use super::client_settings::settings;
 use super::clients::{kind_in_words, tags};
-use super::{ChangeItem, EventItem, InTerminal, counted, event_items, program, quoted};
+use super::{ChangeItem, Count, EventItem, InTerminal, counted, event_items, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
@@ -165,16 +165,11 @@ fn disable_effect(client: &Client, users: Option<&str>, families: FamilyCount) -
     if client.kind == ClientType::Service {
         return text::of("client-disable-effect-service");
     }
-    let live = families.live.unsigned_abs();
-    let families = match families.may_lack_some() {
-        true => text::of("at-least").count("n", live).plain(),
-        false => live.to_string(),
-    };
     let effect = match users {
         Some(users) => text::of("client-disable-effect-users").with("users", users),
         None => text::of("client-disable-effect"),
     };
-    effect.with("families", families)
+    effect.with("families", Count::from(families).in_words())
 }
 
 /// Returns the changes that make sense for an app as it is, whose URL at the API is `url`. While the clock

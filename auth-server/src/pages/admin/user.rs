@@ -2,7 +2,7 @@
 
 use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
-use super::{ChangeItem, EventItem, InTerminal, event_items, quoted};
+use super::{ChangeItem, Count, EventItem, InTerminal, event_items, quoted};
 use crate::pages::overview::Overview;
 use crate::pages::part::{Part, Parts};
 use crate::pages::session_item::SessionItem;
@@ -82,15 +82,24 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         apps,
         events,
         changes,
+        families,
         emails,
         ..
     } = page.overview;
+    let ended = [
+        Count::all(sessions.len() as u64),
+        Count {
+            n: apps.len() as u64,
+            may_lack_some: page.overview.may_lack_apps(),
+        },
+        Count::from(*families),
+    ];
     let (id, parts) = (account.user.id, page.parts);
     let path: &str = &paths::of_user(id);
     let is_disabled = account.disabled_at.is_some();
     let of_user = |list| paths::with_query(list, &[("user_id", &id.to_string())]);
     let change = |change: UserChange| {
-        let (label, effect) = change.in_words((sessions.len(), apps.len()), is_disabled);
+        let (label, effect) = change.in_words(ended, is_disabled);
         ChangeItem {
             name: change.as_str(),
             label: label.plain(),

@@ -1,6 +1,6 @@
 //! The changes of an account that an administrator makes on its page.
 
-use super::{InTerminal, quoted};
+use super::{Count, InTerminal, quoted};
 use crate::pages::text::{self, Text};
 use foundation::names;
 use identity::users::Role;
@@ -44,10 +44,11 @@ names! {
 }
 
 impl UserChange {
-    /// Returns the label of the button, and the effect on an account with these numbers of sessions and apps.
+    /// Returns the label of the button, and the effect on an account with these numbers of sessions,
+    /// connected apps and refresh tokens.
     pub(in crate::pages) fn in_words(
         self,
-        (sessions, apps): (usize, usize),
+        [sessions, apps, families]: [Count; 3],
         is_disabled: bool,
     ) -> (Text<'static>, Text<'static>) {
         let (label, effect) = match self {
@@ -74,14 +75,20 @@ impl UserChange {
                 (text::of("user-sign-out"), text::of("user-sign-out-effect"))
             }
         };
-        let sessions = text::of("user-ended-sessions").count("n", sessions as u64);
-        let apps = text::of("user-ended-apps").count("n", apps as u64);
+        let shown = |text: Text<'static>, count: Count| {
+            let text = text.count("n", count.n).with("shown", count.in_words());
+            text.plain()
+        };
         let state = match is_disabled {
             true => "disabled",
             false => "enabled",
         };
-        let effect = effect.with("state", state).with("sessions", sessions.plain());
-        (label, effect.with("apps", apps.plain()))
+        let effect = effect
+            .with("state", state)
+            .with("sessions", shown(text::of("user-ended-sessions"), sessions))
+            .with("apps", shown(text::of("user-ended-apps"), apps))
+            .with("families", shown(text::of("user-ended-families"), families));
+        (label, effect)
     }
 
     /// Returns the command and the call that make the change to the account with this address, whose URL at
