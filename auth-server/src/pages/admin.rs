@@ -50,6 +50,9 @@ use std::path::{Path, PathBuf};
 use storage::paging::PAGE_SIZE;
 use web::Links;
 
+/// The beginning of the names of events that are changes of an app.
+const NAMES_OF_APPS: &str = "client_";
+
 /// A command, and a call by `curl` with an access token, that do the same as a part of a page.
 pub(super) struct InTerminal {
     pub(super) command: String,
@@ -139,6 +142,8 @@ pub(super) struct EventItem<'a> {
     pub(super) at: Timestamp,
     /// The administrator who caused the event, with the path of the list of all that this one caused.
     pub(super) administrator: Option<(String, String)>,
+    /// The one who made a change in place of an administrator, in words.
+    pub(super) by: Option<Text<'static>>,
     /// The path of the list of all events with this correlation id.
     pub(super) trace_path: String,
     pub(super) trace: &'a str,
@@ -148,6 +153,25 @@ pub(super) struct EventItem<'a> {
 fn event_items<'a>(events: &'a [SecurityEvent], emails: &HashMap<i64, String>) -> Vec<EventItem<'a>> {
     let items = events.iter().map(|event| EventItem::new(event, emails));
     items.collect()
+}
+
+/// Returns the items of a history of changes, each with the one who made it.
+fn change_items<'a>(changes: &'a [SecurityEvent], emails: &HashMap<i64, String>) -> Vec<EventItem<'a>> {
+    let items = changes.iter().map(|change| EventItem {
+        by: by_others(change),
+        ..EventItem::new(change, emails)
+    });
+    items.collect()
+}
+
+/// Returns the one who made a change, unless it was an administrator. Only a command has no address.
+fn by_others(change: &SecurityEvent) -> Option<Text<'static>> {
+    match (change.administrator_id, &change.address) {
+        (Some(_), _) => None,
+        (None, None) => Some(text::of("event-by-command")),
+        (None, Some(_)) if change.name.starts_with(NAMES_OF_APPS) => Some(text::of("event-by-app")),
+        (None, Some(_)) => Some(text::of("event-by-user")),
+    }
 }
 
 impl<'a> EventItem<'a> {
@@ -164,6 +188,7 @@ impl<'a> EventItem<'a> {
             detail: event_details::in_words(event),
             at: event.at,
             administrator: event.administrator_id.map(events_by),
+            by: None,
             trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),
             trace: &event.trace_id,
         }

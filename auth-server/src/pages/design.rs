@@ -166,6 +166,7 @@ fn event(at: Timestamp) -> EventItem<'static> {
         }),
         at,
         administrator: Some(("ann@example.org".to_owned(), "#links".to_owned())),
+        by: None,
         trace_path: "#links".to_owned(),
         trace: "4bf92f3577b34da6a3ce929d0e0e4736",
     }

@@ -56,6 +56,7 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         "Some App",
         "Read posts, including your drafts",
         "Two-step sign-in was turned on authn_mfa_enabled ·",
+        "ago · by the user · ",
         "This ends 1 session , and the access of 1 connected app and of the apps of this service, with 0 refresh tokens .",
         "users disable --email",
         &format!("users show --email '{}'", user.email),
@@ -136,6 +137,12 @@ async fn an_administrator_disables_and_enables_a_user(world: SharedWorld) {
     user.get("/me").await.expect_error(401, "unauthenticated");
     tokens.expect_revoked(&world, &app).await;
     world.anyone().login(&user.email, PASSWORD).await.expect(401);
+    expect_changed(&mut browser, &user, "enable", &[]).await;
+    world.cli(&["users", "disable", "--email", &user.email, "--json"], "");
+    let page = browser.open(&path_of(&user)).await;
+    expect_words(&page, 200, "ago · by a command on the server · ");
+    let german = admin.browser().in_language("de").open(&path_of(&user)).await;
+    expect_words(&german, 200, "durch einen Befehl auf dem Server");
     expect_changed(&mut browser, &user, "enable", &[]).await;
     world.anyone().login(&user.email, PASSWORD).await.expect(200);
 }

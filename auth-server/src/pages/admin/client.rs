@@ -2,7 +2,7 @@
 
 use super::client_settings::settings;
 use super::clients::{kind_in_words, tags};
-use super::{ChangeItem, Count, EventItem, InTerminal, counted, event_items, program, quoted};
+use super::{ChangeItem, Count, EventItem, InTerminal, change_items, counted, event_items, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
@@ -150,7 +150,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         sign_in: page.sign_in.as_deref(),
         clock_differs: page.clock_differs,
         changes_path: format!("{}/changes", page.path),
-        history: event_items(page.changes, page.emails),
+        history: change_items(page.changes, page.emails),
         events: event_items(page.events, page.emails),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
         preview: paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &[("client_id", &client.id)]),

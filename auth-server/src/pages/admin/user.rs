@@ -2,7 +2,7 @@
 
 use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
-use super::{ChangeItem, Count, EventItem, InTerminal, event_items, quoted};
+use super::{ChangeItem, Count, EventItem, InTerminal, change_items, event_items, quoted};
 use crate::pages::overview::Overview;
 use crate::pages::part::{Part, Parts};
 use crate::pages::session_item::SessionItem;
@@ -131,7 +131,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
         may_lack_apps: page.overview.may_lack_apps(),
         all_apps: of_user(paths::ADMIN_CONSENTS),
-        history: event_items(changes, emails),
+        history: change_items(changes, emails),
         events: event_items(events, emails),
         all_events: of_user(paths::ADMIN_EVENTS),
         version: account.user.updated_at.to_string(),

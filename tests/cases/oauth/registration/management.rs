@@ -65,6 +65,13 @@ async fn a_client_reads_and_changes_its_registration(shape: Shape) {
     let events = fetch_all!(world.db().await.reader(), (String,), query, app.id.as_str()).unwrap();
     let names: Vec<&str> = events.iter().map(|(name,)| name.as_str()).collect();
     assert_eq!(names, ["client_created", "client_updated"]);
+    let admin = world.user_with_role("admin").await;
+    let page = admin.browser().open(&format!("/admin/clients/{}", app.id)).await;
+    assert!(
+        page.visible_text().contains("ago · by the app · "),
+        "{}",
+        page.reply
+    );
 }
 
 async fn changes_that_break_a_rule_are_refused(shape: Shape) {
