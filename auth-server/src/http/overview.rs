@@ -2,6 +2,7 @@
 
 use crate::pages::Overview;
 use audit::events::list::SecurityEvent;
+use audit::events::list::changes::Changes;
 use foundation::clock::Timestamp;
 use identity::refresh_families::FamilyCount;
 use identity::sessions::{self, Session};
@@ -27,7 +28,7 @@ pub(super) async fn read_overview(
         apps: consents::list(db, id).await?,
         events,
         names: HashMap::new(),
-        changes: Vec::new(),
+        changes: Changes::default(),
         families: FamilyCount::default(),
         emails: HashMap::new(),
     })

@@ -7,6 +7,7 @@ mod consents;
 mod dashboard;
 mod event_row;
 mod filter;
+mod history;
 mod key_texts;
 mod new_client;
 mod plot;
@@ -26,6 +27,7 @@ pub(crate) use consents::{ConsentsPage, consents};
 pub(crate) use dashboard::{DashboardPage, dashboard};
 pub(crate) use event_row::EventWords;
 pub(super) use filter::{Condition, refusal};
+pub(super) use history::EventItem;
 pub(crate) use new_client::{EnteredClient, client_created, client_review, client_secret, new_client};
 pub(super) use plot::{Line, Plot};
 pub(crate) use security_events::{LiveEvents, REFUSALS_VIEW, SecurityEventsPage, security_events};
@@ -37,21 +39,13 @@ pub(crate) use user::{UserPage, initial_password, user};
 pub(crate) use user_change::UserChange;
 pub(crate) use users::{UsersPage, users};
 
-use crate::pages::event_details::Detail;
 use crate::pages::text::{self, Text};
-use crate::pages::{event_details, event_words};
-use crate::paths;
-use audit::events::list::{Outcome, SecurityEvent};
-use foundation::clock::Timestamp;
 use foundation::list_query::Order;
 use identity::refresh_families::FamilyCount;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use storage::paging::PAGE_SIZE;
 use web::Links;
-
-/// The beginning of the names of events that are changes of an app.
-const NAMES_OF_APPS: &str = "client_";
 
 /// A command, and a call by `curl` with an access token, that do the same as a part of a page.
 pub(super) struct InTerminal {
@@ -127,72 +121,6 @@ pub(super) struct ChangeItem {
     pub(super) effect: Text<'static>,
     pub(super) is_dangerous: bool,
     pub(super) in_terminal: InTerminal,
-}
-
-/// An event in the history of a user or an app.
-pub(super) struct EventItem<'a> {
-    /// The event in words.
-    pub(super) what: String,
-    pub(super) name: &'a str,
-    pub(super) has_failed: bool,
-    /// The number of events, if it is more than one.
-    pub(super) count: Option<u64>,
-    /// The detail of the event, in words if there are any.
-    pub(super) detail: Option<Detail>,
-    pub(super) at: Timestamp,
-    /// The administrator who caused the event, with the path of the list of all that this one caused.
-    pub(super) administrator: Option<(String, String)>,
-    /// The one who made a change in place of an administrator, in words.
-    pub(super) by: Option<Text<'static>>,
-    /// The path of the list of all events with this correlation id.
-    pub(super) trace_path: String,
-    pub(super) trace: &'a str,
-}
-
-/// Returns the items of a history, with these addresses of administrators by their ids.
-fn event_items<'a>(events: &'a [SecurityEvent], emails: &HashMap<i64, String>) -> Vec<EventItem<'a>> {
-    let items = events.iter().map(|event| EventItem::new(event, emails));
-    items.collect()
-}
-
-/// Returns the items of a history of changes, each with the one who made it.
-fn change_items<'a>(changes: &'a [SecurityEvent], emails: &HashMap<i64, String>) -> Vec<EventItem<'a>> {
-    let items = changes.iter().map(|change| EventItem {
-        by: by_others(change),
-        ..EventItem::new(change, emails)
-    });
-    items.collect()
-}
-
-/// Returns the one who made a change, unless it was an administrator. Only a command has no address.
-fn by_others(change: &SecurityEvent) -> Option<Text<'static>> {
-    match (change.administrator_id, &change.address) {
-        (Some(_), _) => None,
-        (None, None) => Some(text::of("event-by-command")),
-        (None, Some(_)) if change.name.starts_with(NAMES_OF_APPS) => Some(text::of("event-by-app")),
-        (None, Some(_)) => Some(text::of("event-by-user")),
-    }
-}
-
-impl<'a> EventItem<'a> {
-    fn new(event: &'a SecurityEvent, emails: &HashMap<i64, String>) -> Self {
-        let events_by = |id: i64| {
-            let path = paths::with_query(paths::ADMIN_EVENTS, &[("administrator_id", &id.to_string())]);
-            (person(id, emails), path)
-        };
-        Self {
-            what: event_words::in_words(event),
-            name: &event.name,
-            has_failed: event.outcome == Outcome::Failure.as_str(),
-            count: u64::try_from(event.count).ok().filter(|count| *count > 1),
-            detail: event_details::in_words(event),
-            at: event.at,
-            administrator: event.administrator_id.map(events_by),
-            by: None,
-            trace_path: paths::with_query(paths::ADMIN_EVENTS, &[("trace_id", &event.trace_id)]),
-            trace: &event.trace_id,
-        }
-    }
 }
 
 /// Returns the address of the user with this id, or the id in words if the account was deleted.

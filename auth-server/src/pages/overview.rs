@@ -1,6 +1,7 @@
 //! The data of the pages of one account, for its user and for administrators.
 
 use audit::events::list::SecurityEvent;
+use audit::events::list::changes::Changes;
 use identity::consents::{self, ConnectedApp};
 use identity::refresh_families::FamilyCount;
 use identity::sessions::OwnSession;
@@ -19,8 +20,8 @@ pub(crate) struct Overview {
     pub(crate) events: Vec<SecurityEvent>,
     /// The names of the apps in the events by their ids, for the user.
     pub(crate) names: HashMap<String, String>,
-    /// The newest changes of the account, for an administrator.
-    pub(crate) changes: Vec<SecurityEvent>,
+    /// The changes of the account, for an administrator.
+    pub(crate) changes: Changes,
     /// The number of the refresh tokens of all apps, for an administrator.
     pub(crate) families: FamilyCount,
     /// The addresses of the users in the events by their ids, for an administrator.

@@ -1,11 +1,10 @@
 //! The pages of the users, for administrators.
 
+mod history;
 mod search;
 
 use super::large_account::{buttons, sessions};
 use super::{expect_redirect, expect_words};
-use std::time::Duration;
-use storage::execute;
 use tests::{Authenticator, Browser, PASSWORD, Page, SharedWorld, User, on_every_shape};
 
 const PATH: &str = "/admin/users";
@@ -222,20 +221,6 @@ async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
     assert_eq!(page.location().unwrap().path(), "/password", "{}", page.reply);
 }
 
-async fn sign_ins_hide_no_change_of_the_account(world: SharedWorld) {
-    let (admin, user) = (world.user_with_role("admin").await, world.user().await);
-    let mut browser = admin.browser();
-    expect_changed(&mut browser, &user, "role-editor", &[]).await;
-    let (db, later) = (world.db().await, world.now().after(Duration::from_secs(1)));
-    let sign_ins = "INSERT INTO security_events (at, name, outcome, user_id, trace_id)
-                    WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 11)
-                    SELECT $1, 'authn_login_success', 'success', $2, 'later' FROM numbers";
-    execute!(db.writer(), sign_ins, later, user.id).unwrap();
-    let page = browser.open(&path_of(&user)).await;
-    expect_words(&page, 200, "privilege_permissions_changed");
-    expect_words(&page, 200, &format!("by {} · User → Editor", admin.email));
-}
-
 async fn a_change_needs_an_administrator_who_signed_in_just_now(world: SharedWorld) {
     let (admin, user) = (world.user_with_role("admin").await, world.user().await);
     let mut browser = admin.browser();
@@ -285,6 +270,5 @@ on_every_shape!(
     an_administrator_disables_and_enables_a_user,
     an_administrator_ends_what_belongs_to_a_user,
     an_administrator_changes_role_and_credentials,
-    sign_ins_hide_no_change_of_the_account,
     a_change_needs_an_administrator_who_signed_in_just_now,
 );

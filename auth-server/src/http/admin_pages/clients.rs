@@ -7,15 +7,17 @@ use crate::http::documentation::{ClientChangeErrors, FormErrors};
 use crate::http::extract::{PageQuery, SessionForm};
 use crate::http::flow::FlowError;
 use crate::http::form_page::{FormError, FormRenderer};
-use crate::http::forms::{AccountQuery, ClientChangeForm};
+use crate::http::forms::{AccountQuery, ClientChangeForm, OverviewQuery};
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, ClientChange, ClientPage, ClientsPage, Done, FormState};
 use crate::paths;
-use audit::events::list::{Filter, SecurityEvent, changes, newest};
+use audit::events::list::changes::{self, Changes};
+use audit::events::list::{Filter, SecurityEvent, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use foundation::context::RequestContext;
+use foundation::cursor::Cursor;
 use foundation::ids::TextId;
 use foundation::list_query::Direction;
 use foundation::secret::Secret;
@@ -59,14 +61,20 @@ struct Overview {
     client: Client,
     consents: Page<Consent>,
     families: FamilyCount,
-    changes: Vec<SecurityEvent>,
+    changes: Changes,
     events: Vec<SecurityEvent>,
     emails: HashMap<i64, String>,
 }
 
 impl Overview {
-    /// Reads the data. Fails with 404 if no client has the id.
-    async fn read(app: &App, id: &str, now: Timestamp) -> Result<Self, FlowError> {
+    /// Reads the data, with the newest changes or those before a position. Fails with 404 if no client has
+    /// the id.
+    async fn read(
+        app: &App,
+        id: &str,
+        changes_before: Option<Cursor>,
+        now: Timestamp,
+    ) -> Result<Self, FlowError> {
         let db = &app.identity.db;
         let client = clients::find(db, id).await?.ok_or_else(web::Error::not_found)?;
         let query = paths::with_query("", &[("client_id", id)]);
@@ -76,8 +84,8 @@ impl Overview {
             ..Filter::default()
         };
         let events = newest(db, &events, None, EVENTS).await?;
-        let changes = changes::of_client(db, id).await?;
-        let persons = SecurityEvent::persons(&[&events[..], &changes].concat());
+        let changes = changes::of_client(db, id, changes_before).await?;
+        let persons = SecurityEvent::persons(&[&events[..], &changes.events].concat());
         Ok(Self {
             families: count_of_client(db, id, client.epoch, now).await?,
             client,
@@ -112,7 +120,7 @@ pub(crate) async fn show(
     State(app): State<App>,
     Context(context): Context,
     id: PathId<TextId>,
-    PageQuery(query): PageQuery<AccountQuery>,
+    PageQuery(query): PageQuery<OverviewQuery>,
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
@@ -123,7 +131,8 @@ pub(crate) async fn show(
         paths::page_after_sign_in_or_list(&path),
         query.signed_in.is_some(),
     )?;
-    let overview = Overview::read(&app, id.as_ref(), context.now).await?;
+    let before = query.changes_before();
+    let overview = Overview::read(&app, id.as_ref(), before, context.now).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| overview.page(&app, form, &session, &context)))
 }
@@ -160,7 +169,7 @@ pub(crate) async fn change(
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,
     };
-    let overview = Overview::read(&app, id.as_ref(), context.now).await?;
+    let overview = Overview::read(&app, id.as_ref(), None, context.now).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| overview.page(&app, form, &session, &context)))
 }

@@ -16,6 +16,7 @@ use audit::events::list::{Filter, SecurityEvent, changes, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::context::RequestContext;
+use foundation::cursor::Cursor;
 use foundation::ids::Id;
 use foundation::list_query::Direction;
 use foundation::secret::Secret;
@@ -54,11 +55,13 @@ pub(crate) async fn show_all(
     }))
 }
 
-/// Reads a user, for the administrator with this session. Fails if there is no account with this id.
+/// Reads a user, for the administrator with this session, with the newest changes or those before a position.
+/// Fails if there is no account with this id.
 async fn read(
     identity: &Identity,
     id: i64,
     session: &Session,
+    changes_before: Option<Cursor>,
     context: &RequestContext,
 ) -> Result<Overview, FlowError> {
     let account = account::find(&identity.db, id)
@@ -70,9 +73,9 @@ async fn read(
     };
     let events = newest(&identity.db, &of_user, None, EVENTS).await?;
     let mut overview = read_overview(account, events, identity, session, context.now).await?;
-    overview.changes = changes::of_user(&identity.db, id).await?;
+    overview.changes = changes::of_user(&identity.db, id, changes_before).await?;
     overview.families = count_of_user(&identity.db, id, context.now).await?;
-    let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes].concat());
+    let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes.events].concat());
     overview.emails = users::emails(&identity.db, &persons).await?;
     Ok(overview)
 }
@@ -111,7 +114,8 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let id = id.or_not_found()?.get();
     let session = require_administrator(session, &paths::of_user(id), query.signed_in.is_some())?;
-    let overview = read(&app.identity, id, &session, &context).await?;
+    let before = query.changes_before();
+    let overview = read(&app.identity, id, &session, before, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show(|form| page(&app, &overview, form, query.parts(), &session, &context)))
 }
@@ -153,7 +157,7 @@ pub(crate) async fn change(
         Err(FormError::Final(response)) => return Ok(response),
         Err(error) => error,
     };
-    let overview = read(&app.identity, id, &session, &context).await?;
+    let overview = read(&app.identity, id, &session, None, &context).await?;
     let renderer = renderer.for_user(&session);
     Ok(renderer.show_again(error, |form| {
         page(&app, &overview, form, Parts::FIRST, &session, &context)

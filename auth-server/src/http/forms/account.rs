@@ -2,6 +2,7 @@
 
 use super::CsrfProtected;
 use crate::pages::Parts;
+use foundation::cursor::Cursor;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -128,7 +129,7 @@ pub(crate) struct AccountQuery {
     pub(crate) signed_in: Option<String>,
 }
 
-/// The query of the account page, and of the page of one user for administrators.
+/// The query of the account page, and of the pages of one user and one app for administrators.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OverviewQuery {
@@ -136,12 +137,20 @@ pub(crate) struct OverviewQuery {
     sessions: Option<String>,
     /// The number of the part of the connected apps to show, counted from 1. A part has 20 apps.
     apps: Option<String>,
+    /// The position before which a page for administrators shows the changes.
+    #[param(ignore)]
+    changes: Option<String>,
     /// Present right after sign-in.
     #[param(ignore)]
     pub(crate) signed_in: Option<String>,
 }
 
 impl OverviewQuery {
+    /// Returns the position before which the page shows the changes; `None` for the newest.
+    pub(crate) fn changes_before(&self) -> Option<Cursor> {
+        self.changes.as_deref()?.parse().ok()
+    }
+
     /// Returns the parts to show.
     pub(crate) fn parts(&self) -> Parts {
         Parts::parse(self.sessions.as_deref(), self.apps.as_deref())

@@ -2,12 +2,14 @@
 
 use super::client_settings::settings;
 use super::clients::{kind_in_words, tags};
-use super::{ChangeItem, Count, EventItem, InTerminal, change_items, counted, event_items, program, quoted};
+use super::history::{EventItem, History, event_items};
+use super::{ChangeItem, Count, InTerminal, counted, program, quoted};
 use crate::pages::text::Text;
 use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use audit::events::list::SecurityEvent;
+use audit::events::list::changes::Changes;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use identity::clients::{Client, ClientType};
@@ -56,8 +58,8 @@ pub(crate) struct ClientPage<'a> {
     /// The first consents of users.
     pub(crate) consents: &'a Page<Consent>,
     pub(crate) families: FamilyCount,
-    /// The newest changes.
-    pub(crate) changes: &'a [SecurityEvent],
+    /// The changes on the page.
+    pub(crate) changes: &'a Changes,
     /// The newest events.
     pub(crate) events: &'a [SecurityEvent],
     /// The addresses of their users by the ids of these.
@@ -94,7 +96,7 @@ struct ClientTemplate<'a> {
     clock_differs: bool,
     /// The path to which the forms are sent.
     changes_path: String,
-    history: Vec<EventItem<'a>>,
+    history: History<'a>,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The path of the page that shows the claims of the app's tokens.
@@ -150,7 +152,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         sign_in: page.sign_in.as_deref(),
         clock_differs: page.clock_differs,
         changes_path: format!("{}/changes", page.path),
-        history: change_items(page.changes, page.emails),
+        history: History::new(page.changes, page.emails, page.path),
         events: event_items(page.events, page.emails),
         all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
         preview: paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &[("client_id", &client.id)]),

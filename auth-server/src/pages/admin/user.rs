@@ -1,8 +1,9 @@
 //! The page of one user, for administrators.
 
+use super::history::{EventItem, History, event_items};
 use super::user_change::UserChange;
 use super::users::{role_in_words, tags};
-use super::{ChangeItem, Count, EventItem, InTerminal, change_items, event_items, quoted};
+use super::{ChangeItem, Count, InTerminal, quoted};
 use crate::pages::overview::Overview;
 use crate::pages::part::{Part, Parts};
 use crate::pages::session_item::SessionItem;
@@ -59,7 +60,7 @@ struct UserTemplate<'a> {
     may_lack_apps: bool,
     /// The path of the list of the user's connected apps, which disconnects them likewise.
     all_apps: String,
-    history: Vec<EventItem<'a>>,
+    history: History<'a>,
     events: Vec<EventItem<'a>>,
     all_events: String,
     /// The time of the last change, which tells whether a form is sent again.
@@ -131,7 +132,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         apps: Part::of(apps, parts.apps, (path, "apps"), app_item),
         may_lack_apps: page.overview.may_lack_apps(),
         all_apps: of_user(paths::ADMIN_CONSENTS),
-        history: change_items(changes, emails),
+        history: History::new(changes, emails, path),
         events: event_items(events, emails),
         all_events: of_user(paths::ADMIN_EVENTS),
         version: account.user.updated_at.to_string(),

@@ -1,6 +1,7 @@
 //! The pages for administrators.
 
 use super::{CHANGED, DONE, FAILED, SUBMIT, Walk};
+use foundation::cursor::Cursor;
 use std::time::Duration;
 use storage::execute;
 use tests::User;
@@ -107,6 +108,23 @@ async fn users(walk: &Walk<'_>, admin: &User) {
     walk.visit("sessions-none", "/admin/sessions?user_id=1000000000")
         .await;
     let path = format!("/admin/users/{}", user.id);
+    let changes = "INSERT INTO security_events (at, name, outcome, user_id, trace_id)
+                   WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 11)
+                   SELECT $1, 'user_enabled', 'success', $2, 'earlier' FROM numbers";
+    let (db, now) = (walk.world.db().await, walk.world.now());
+    execute!(
+        db.writer(),
+        changes,
+        now.before(Duration::from_secs(7200)),
+        user.id
+    )
+    .unwrap();
+    let before = Cursor {
+        created_at: now.before(Duration::from_secs(3600)),
+        id: 0,
+    };
+    walk.visit("user-earlier-changes", &format!("{path}?changes={before}"))
+        .await;
     walk.visit("user", &path).await;
     chromium.press("[popovertarget=dialog-disable]").await;
     walk.check("user-disable").await;

@@ -1,8 +1,19 @@
 //! The histories of accounts and apps: the events that are changes of them, apart from the sign-ins.
 
 use super::{SecurityEvent, columns};
+use foundation::clock::Timestamp;
+use foundation::cursor::Cursor;
 use storage::db::{Db, Error};
+use storage::paging::HasCursor;
 use storage::{fetch_all, sql};
+
+/// The number of changes on a page. The limit in the statements is one more.
+const SHOWN: usize = 10;
+/// The position before which all changes are.
+const END: Cursor = Cursor {
+    created_at: Timestamp::from_micros(i64::MAX),
+    id: i64::MAX,
+};
 
 /// A condition on `security_events`: the event is a change of an account or of an app. It is that of the
 /// indexes.
@@ -20,19 +31,46 @@ macro_rules! is_change {
 
 sql! {
     OF_USER = concat!("SELECT ", columns!(), " FROM security_events WHERE user_id = $1 AND ", is_change!(),
-                      " ORDER BY at DESC, id DESC LIMIT 10");
+                      " AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT 11");
     OF_CLIENT = concat!("SELECT ", columns!(), " FROM security_events WHERE client_id = $1 AND ", is_change!(),
-                        " ORDER BY at DESC, id DESC LIMIT 10");
+                        " AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT 11");
 }
 
-/// Returns the newest ten changes of the account of a user, the newest first.
-pub async fn of_user(db: &Db, id: i64) -> Result<Vec<SecurityEvent>, Error> {
-    fetch_all!(db.reader(), SecurityEvent, OF_USER, id)
+/// The changes on a page.
+#[derive(Debug, Default)]
+pub struct Changes {
+    /// The changes, the newest first.
+    pub events: Vec<SecurityEvent>,
+    /// The position of the last of them, if there are older ones.
+    pub older: Option<Cursor>,
+    /// Whether the page begins after a position.
+    pub has_newer: bool,
 }
 
-/// Returns the newest ten changes of a client, the newest first.
-pub async fn of_client(db: &Db, id: &str) -> Result<Vec<SecurityEvent>, Error> {
-    fetch_all!(db.reader(), SecurityEvent, OF_CLIENT, id)
+impl Changes {
+    fn new(mut events: Vec<SecurityEvent>, before: Option<Cursor>) -> Self {
+        let has_older = events.len() > SHOWN;
+        events.truncate(SHOWN);
+        Self {
+            older: events.last().filter(|_| has_older).map(HasCursor::cursor),
+            has_newer: before.is_some(),
+            events,
+        }
+    }
+}
+
+/// Returns changes of the account of a user: the newest, or those before a position.
+pub async fn of_user(db: &Db, id: i64, before: Option<Cursor>) -> Result<Changes, Error> {
+    let Cursor { created_at, id: last } = before.unwrap_or(END);
+    let events = fetch_all!(db.reader(), SecurityEvent, OF_USER, id, created_at, last)?;
+    Ok(Changes::new(events, before))
+}
+
+/// Returns changes of a client: the newest, or those before a position.
+pub async fn of_client(db: &Db, id: &str, before: Option<Cursor>) -> Result<Changes, Error> {
+    let Cursor { created_at, id: last } = before.unwrap_or(END);
+    let events = fetch_all!(db.reader(), SecurityEvent, OF_CLIENT, id, created_at, last)?;
+    Ok(Changes::new(events, before))
 }
 
 #[cfg(test)]
