@@ -125,6 +125,22 @@ async fn apps_are_selected(world: SharedWorld) {
         "{}",
         found.reply
     );
+    // The app with the id comes before those whose names begin alike.
+    let name = format!("{} shop", app.id);
+    let shop = json!({ "name": name, "type": "service", "scope": "posts:read" });
+    let shop = admin.post(PATH).json(&shop).await.expect(201).json();
+    for (filter, ids) in [
+        ("", vec![app.id.as_str(), shop["id"].as_str().unwrap()]),
+        ("&type=service", vec![shop["id"].as_str().unwrap()]),
+    ] {
+        let listed = admin.get(&format!("{PATH}?search={}{filter}", app.id)).await;
+        let listed = listed.expect(200).json();
+        let items = listed["items"].as_array().unwrap().iter();
+        let found: Vec<_> = items.map(|item| item["id"].as_str().unwrap()).collect();
+        assert_eq!(found, ids, "{listed}");
+    }
+    let found = browser.open(&format!("{PATH}?search={}", app.id)).await;
+    expect_words(&found, 200, &name);
     let by_name = browser.open(&format!("{PATH}?search=some+app&order=desc")).await;
     expect_words(&by_name, 200, "Some App");
     let order = "<option value=\"desc\" selected>Z to A</option>";

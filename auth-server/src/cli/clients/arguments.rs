@@ -47,7 +47,7 @@ pub enum Command {
 /// The selection of clients.
 #[derive(Args, Debug)]
 pub struct ListArgs {
-    /// Only the client with this id, or else those whose names begin with this text.
+    /// Only the client with this id, and those whose names begin with this text.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = parse_text)]
     search: Option<String>,
     /// Only clients of this type.

@@ -6,7 +6,7 @@ use foundation::list_query::{Order, PageRequest, Query, parse_text};
 use sqlx::AssertSqlSafe;
 use std::iter;
 use storage::db::{Db, Error, Value};
-use storage::paging::{self, HasCursor, Page, PageSlice, Sorting, begins_with};
+use storage::paging::{self, HasCursor, PAGE_SIZE, Page, PageSlice, Sorting, begins_with};
 use storage::{fetch_all_with, fetch_optional, sql};
 use utoipa::IntoParams;
 
@@ -18,7 +18,7 @@ sql! {
 #[derive(Clone, Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// Only the client with this `client_id`, or, if there is none, the clients whose names begin with this
+    /// Only the client with this `client_id`, which comes first, and the clients whose names begin with this
     /// text, in any case of the letters A to Z. They are sorted by name.
     pub search: Option<String>,
     /// Only clients of this type.
@@ -83,32 +83,29 @@ struct ListStatement {
     slice: PageSlice,
 }
 
-/// Returns the requested page of the clients, by id, or by name if a text selects them.
+/// Returns the requested page of the clients, by id, or by name if a text selects them. The first page by
+/// name begins with the client that has the text as its id.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
     let search = match query.search {
         None => Search::None,
         Some(_) => Search::Name,
     };
-    if search == Search::Name {
-        let slice = Search::Id.first_slice();
-        let (items, _) = find(db, query, Search::Id, slice, Vec::new()).await?;
-        if !items.is_empty() {
-            return Ok(Page {
-                items,
-                is_first: true,
-                rest: None,
-            });
-        }
-    }
     let (page, sorting) = (&query.page, Sorting::by(search.key(), query.order()));
     let anchor = match &page.cursor {
         None => None,
         Some(id) => anchor(db, search, id).await?,
     };
-    paging::search_page(page.direction, sorting, anchor, |slice, anchor| {
+    let mut found = paging::search_page(page.direction, sorting, anchor, |slice, anchor| {
         find(db, query, search, slice, anchor.unwrap_or_default())
     })
-    .await
+    .await?;
+    if search == Search::Name && found.is_first {
+        let slice = Search::Id.first_slice();
+        let (with_id, _) = find(db, query, Search::Id, slice, Vec::new()).await?;
+        found.items.splice(0..0, with_id);
+        found.items.truncate(PAGE_SIZE);
+    }
+    Ok(found)
 }
 
 /// Returns the values of the key of the client with this id; `None` if a name is needed and there is none.
@@ -157,7 +154,9 @@ async fn find(
         .into_iter()
         .flat_map(|(name, id)| [name, id].map(Value::Text));
     let kind = kind.map(|kind| Value::from(kind.as_str()));
-    let values = anchor.into_iter().chain(kind).chain(text).chain(end);
+    let id = query.search.as_deref().filter(|_| search == Search::Name);
+    let id = id.map(Value::from);
+    let values = anchor.into_iter().chain(kind).chain(text).chain(id).chain(end);
     let sql = AssertSqlSafe(statement.sql());
     Ok((fetch_all_with!(db.reader(), Client, sql, values)?, rest))
 }
@@ -185,8 +184,8 @@ impl Search {
 }
 
 impl ListStatement {
-    /// Returns the text. Its parameters are the anchor, the type, the text that is searched for, and the key of
-    /// the last client, as far as there are any.
+    /// Returns the text. Its parameters are the anchor, the type, the text that is searched for, for names
+    /// also the id that they must not have, and the key of the last client, as far as there are any.
     fn sql(self) -> String {
         let slice = self.slice;
         // Without statistics SQLite would read all clients of the type, and sort them.
@@ -194,15 +193,16 @@ impl ListStatement {
             Search::Name => "COALESCE(type, '')",
             _ => "type",
         };
+        let before = usize::from(self.has_kind);
         let kind = slice.condition(kind, 1, self.has_kind);
-        let text = slice.parameter(1 + usize::from(self.has_kind));
+        let (text, id) = (slice.parameter(before + 1), slice.parameter(before + 2));
         let search = match self.search {
             Search::None => String::new(),
             Search::Id => format!(" AND id = {text}"),
-            Search::Name => begins_with("lower(name)", &text),
+            Search::Name => format!("{} AND NOT id = {id}", begins_with("lower(name)", &text)),
         };
         let end = match self.has_end {
-            true => slice.up_to(2 + usize::from(self.has_kind)),
+            true => slice.up_to(before + 3),
             false => String::new(),
         };
         let first_party = match self.first_party {
