@@ -990,6 +990,7 @@ client-native-explanation = Die App läuft auf einem Telefon, einem Rechner oder
 client-web-explanation = Der Server der App handelt für die Benutzer, die sich anmelden. Er weist sich durch eigene Schlüssel (empfohlen) oder durch ein Secret aus.
 client-service-explanation = Das Programm handelt für sich selbst und nicht für einen Benutzer. Es weist sich durch eigene Schlüssel (empfohlen) oder durch ein Secret aus.
 client-users = Benutzer, die dieser App Zugriff gegeben haben: { $users }.
+client-all-users = Diese Benutzer anzeigen
 client-scopes = Zugriff, um den die App bitten darf
 client-redirect-uris = Redirect-URIs
 client-settings = Einstellungen

@@ -978,6 +978,7 @@ client-native-explanation = The app runs on a phone, on a computer or in a termi
 client-web-explanation = The server of the app acts for the users who sign in. It authenticates by keys of its own (recommended) or by a secret.
 client-service-explanation = The program acts for itself and not for a user. It authenticates by keys of its own (recommended) or by a secret.
 client-users = Users who gave this app access: { $users }.
+client-all-users = Show these users
 client-scopes = Access that the app may ask for
 client-redirect-uris = Redirect URIs
 client-settings = Settings

@@ -6,6 +6,7 @@ use super::{expect_redirect, expect_words, post};
 use crate::oauth::clients::expect_token_error_soon;
 use serde_json::json;
 use tests::{App, Browser, Caller, Page, SharedWorld, User, eventually, on_every_shape};
+use url::Url;
 
 const PATH: &str = "/admin/clients";
 const NEW: &str = "/admin/apps/new";
@@ -66,6 +67,10 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
         200,
         "Users who gave it access: 1 . Refresh tokens that end: 1 .",
     );
+    let list = format!("/admin/consents?client_id={}", app.id);
+    let mut links = page.links().into_iter();
+    let list = links.find(|link| link.as_str().ends_with(&list)).unwrap();
+    expect_words(&browser.open(list.as_str()).await, 200, &user.email);
     let disabled = change(&mut browser, &app, "disable").await;
     expect_redirect(&disabled, &path_of(&app));
     let page = browser.open(&path_of(&app)).await;
@@ -101,6 +106,8 @@ async fn an_administrator_changes_an_app(world: SharedWorld) {
     ] {
         expect_words(&page, 200, setting);
     }
+    let of_app = |link: &Url| link.path() == "/admin/consents" && link.query().is_some();
+    assert!(!page.links().iter().any(of_app), "{}", page.reply);
     let refused = change(&mut browser, &public, "rotate-secret").await;
     assert_eq!(refused.reply.status, 422, "{}", refused.reply);
     let unknown = change(&mut browser, &public, "delete").await;

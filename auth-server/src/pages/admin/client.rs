@@ -88,6 +88,8 @@ struct ClientTemplate<'a> {
     changes: Vec<ChangeItem>,
     /// The number of users who gave the app access, if it asks for that.
     users: Option<String>,
+    /// The path of the list of their access, if there are any.
+    all_users: Option<String>,
     /// The time at which the newest secret was made, which tells whether a form is sent again.
     version: String,
     /// The command that makes other changes.
@@ -131,6 +133,8 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
     let version = newest.map(|secret| secret.created_at.to_string());
     let id = quoted(&client.id);
     let users = asks_for_consent.then(|| counted(page.consents.items.len()));
+    let of_client = |list| paths::with_query(list, &[("client_id", &client.id)]);
+    let has_users = asks_for_consent && !page.consents.items.is_empty();
     let template = ClientTemplate {
         form: page.form,
         client,
@@ -147,6 +151,7 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
             page.clock_differs,
         ),
         users,
+        all_users: has_users.then(|| of_client(paths::ADMIN_CONSENTS)),
         version: version.unwrap_or_default(),
         update_command: format!("{} clients update {id} --help", program()),
         sign_in: page.sign_in.as_deref(),
@@ -154,8 +159,8 @@ pub(crate) fn client(page: &ClientPage<'_>) -> Response {
         changes_path: format!("{}/changes", page.path),
         history: History::new(page.changes, page.emails, page.path),
         events: event_items(page.events, page.emails),
-        all_events: paths::with_query(paths::ADMIN_EVENTS, &[("client_id", &client.id)]),
-        preview: paths::with_query(paths::ADMIN_TOKEN_PREVIEW, &[("client_id", &client.id)]),
+        all_events: of_client(paths::ADMIN_EVENTS),
+        preview: of_client(paths::ADMIN_TOKEN_PREVIEW),
         in_terminal: InTerminal::new(&format!("clients show {}", quoted(&client.id)), &quoted(page.url)),
         now: page.now,
     };
