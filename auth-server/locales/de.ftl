@@ -951,6 +951,7 @@ session-end-effect = { $families ->
     [one] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, das eine App dieses Dienstes in ihr erhalten hat.
    *[other] Diese Sitzung von { $email } endet, ebenso { $families } Refresh-Token, die Apps dieses Dienstes in ihr erhalten haben.
  }
+consents-select = Verbundene Apps anzeigen
 consents-none = Keine verbundene App erfüllt diese Bedingungen.
 consents-none-yet = Noch kein Benutzer hat einer App Zugriff gegeben.
 consents-all = Alle verbundenen Apps anzeigen

@@ -939,6 +939,7 @@ session-end-effect = { $families ->
     [one] This session of { $email } ends, and { $families } refresh token that an app of this service got in it.
    *[other] This session of { $email } ends, and { $families } refresh tokens that apps of this service got in it.
  }
+consents-select = Show these connected apps
 consents-none = No connected app fits these conditions.
 consents-none-yet = No user has given an app access yet.
 consents-all = Show all connected apps

@@ -25,6 +25,7 @@ async fn an_administrator_finds_consents(world: SharedWorld) {
         .await;
     for words in [
         user.email.as_str(),
+        "Show these connected apps",
         "Some App",
         "Read posts, including your drafts",
         "Access given",
