@@ -1,5 +1,6 @@
-//! A forward proxy that loses answers to refreshes, as a mobile network does: the issuer has answered, and the
-//! browser gets neither the tokens nor the cookie. For every second one of them, the connection stays open.
+//! A forward proxy that delays refreshes and loses answers to them, as a mobile network does: the issuer has
+//! answered, and the browser gets neither the tokens nor the cookie. For every second one of them, the
+//! connection stays open.
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -12,8 +13,10 @@ use std::future::pending;
 use std::io::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio::time::sleep;
 
 /// The body of a refresh contains this.
 const REFRESH: &[u8] = b"grant_type=refresh_token";
@@ -23,26 +26,33 @@ const REFRESH: &[u8] = b"grant_type=refresh_token";
 pub struct LossyProxy {
     pub(crate) port: u16,
     refreshes: Arc<Refreshes>,
-    one_of: usize,
     server: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
 struct Refreshes {
+    /// The time after which each is forwarded.
+    delay: Duration,
+    /// One of so many answers is lost.
+    one_of: usize,
     /// The number of those that the issuer answered.
     answered: AtomicUsize,
-    /// Each request that the browser waits for has a clone.
+    /// Each request that the issuer has not answered has a clone.
     waiting: Arc<()>,
     /// The largest number of those at the same time.
     most: AtomicUsize,
 }
 
 impl LossyProxy {
-    /// Listens on a free port, and loses one of so many answers to refreshes.
-    pub async fn start(one_of: usize) -> Self {
+    /// Listens on a free port, forwards refreshes after this time, and loses one of so many answers to them.
+    pub async fn start(delay: Duration, one_of: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let refreshes = Arc::<Refreshes>::default();
+        let refreshes = Arc::new(Refreshes {
+            delay,
+            one_of,
+            ..Refreshes::default()
+        });
         let seen = Arc::clone(&refreshes);
         let client = Client::builder(TokioExecutor::new())
             .pool_max_idle_per_host(0)
@@ -53,7 +63,7 @@ impl LossyProxy {
                 let (seen, client) = (Arc::clone(&seen), client.clone());
                 let service = service_fn(move |request| {
                     let (seen, client) = (Arc::clone(&seen), client.clone());
-                    async move { forward(&client, request, &seen, one_of).await }
+                    async move { forward(&client, request, &seen).await }
                 });
                 // A browser itself repeats a request that fails on a connection that it used before.
                 let connection = hyper::server::conn::http1::Builder::new()
@@ -65,14 +75,13 @@ impl LossyProxy {
         Self {
             port,
             refreshes,
-            one_of,
             server,
         }
     }
 
     /// The number of answers that were lost.
     pub fn lost(&self) -> usize {
-        self.refreshes.answered.load(Ordering::Relaxed) / self.one_of
+        self.refreshes.answered.load(Ordering::Relaxed) / self.refreshes.one_of
     }
 
     /// The largest number of refreshes at the same time.
@@ -93,7 +102,6 @@ async fn forward(
     client: &Client<HttpConnector, Full<Bytes>>,
     request: Request<Incoming>,
     refreshes: &Refreshes,
-    one_of: usize,
 ) -> Result<Response<Full<Bytes>>, Error> {
     let (mut parts, body) = request.into_parts();
     parts.headers.remove("proxy-connection");
@@ -103,9 +111,11 @@ async fn forward(
     if let Some(waiting) = &waiting {
         let number = Arc::strong_count(waiting) - 1;
         refreshes.most.fetch_max(number, Ordering::Relaxed);
+        sleep(refreshes.delay).await;
     }
     let request = Request::from_parts(parts, Full::new(body));
     let response = client.request(request).await.map_err(Error::other)?;
+    drop(waiting);
     let (mut parts, body) = response.into_parts();
     for hop_by_hop in [header::TRANSFER_ENCODING, header::CONNECTION] {
         parts.headers.remove(hop_by_hop);
@@ -116,7 +126,8 @@ async fn forward(
         return Ok(response);
     }
     let count = refreshes.answered.fetch_add(1, Ordering::Relaxed) + 1;
-    match (count.is_multiple_of(one_of), count.is_multiple_of(2 * one_of)) {
+    let one_of = refreshes.one_of;
+    match (count.is_multiple_of(one_of), (count / one_of).is_multiple_of(2)) {
         (false, _) => Ok(response),
         (true, false) => Err(Error::other("the response was lost")),
         (true, true) => pending().await,
