@@ -124,7 +124,7 @@ const end = new SessionEndedError("signed_out", "The user signed out.");
 this.#end(end);
 this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
 try {
-await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
+await this.#postWithCookie("/token/revoke");
 } finally {
 this.#end(end);
 }

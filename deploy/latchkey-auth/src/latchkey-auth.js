@@ -161,7 +161,9 @@ export class Latchkey extends EventTarget {
     this.#end(end);
     this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
     try {
-      await this.#exclusively(() => this.#postWithCookie("/token/revoke"));
+      // At once, because the user may close the page. The issuer ends the grant by a used token too, and then refuses a
+      // refresh that is under way.
+      await this.#postWithCookie("/token/revoke");
     } finally {
       // A token that another tab had sent before it heard of the end may have arrived since.
       this.#end(end);
