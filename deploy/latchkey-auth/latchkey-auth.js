@@ -66,8 +66,7 @@ this.#channel = new BroadcastChannel(this.#name);
 this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
 const { signal } = this.#closing;
 const wake = () => this.#failure?.retryAfter || this.#wake(RETRY_AFTER);
-for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, wake, { signal });
-globalThis.document?.addEventListener("visibilitychange", wake, { signal });
+for (const type of ["online", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, wake, { signal });
 }
 get signedIn() {
 return this.#token !== undefined;
@@ -227,8 +226,8 @@ if (token && !isDue(token)) return token;
 try {
 return await this.#renew();
 } catch (error) {
-if (!token || token !== this.#token || Date.now() >= token.expiresAt) throw error;
-return token;
+if (token && token === this.#token && Date.now() < token.expiresAt) return token;
+throw error;
 }
 }
 async #renew(refused = this.#token) {

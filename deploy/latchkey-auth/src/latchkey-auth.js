@@ -91,8 +91,8 @@ export class Latchkey extends EventTarget {
     const { signal } = this.#closing;
     // No event is a reason to try again before Retry-After.
     const wake = () => this.#failure?.retryAfter || this.#wake(RETRY_AFTER);
-    for (const type of ["online", "pageshow"]) globalThis.addEventListener?.(type, wake, { signal });
-    globalThis.document?.addEventListener("visibilitychange", wake, { signal });
+    // The last one bubbles from the document.
+    for (const type of ["online", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, wake, { signal });
   }
 
   get signedIn() {
@@ -279,8 +279,8 @@ export class Latchkey extends EventTarget {
     try {
       return await this.#renew();
     } catch (error) {
-      if (!token || token !== this.#token || Date.now() >= token.expiresAt) throw error;
-      return token;
+      if (token && token === this.#token && Date.now() < token.expiresAt) return token;
+      throw error;
     }
   }
 

@@ -63,7 +63,9 @@ export class Databases {
 
 // Gives the global objects of a browser to this process, whose page is at `url`.
 export function openPage(url = "https://notes.example/") {
-  const page = { visited: [], replaced: [], closed: false, events: new EventTarget(), document: new EventTarget() };
+  const page = { visited: [], replaced: [], closed: false, events: new EventTarget() };
+  // The events of the document bubble to the window.
+  page.document = { hidden: false, dispatchEvent: (event) => page.events.dispatchEvent(event) };
   define("location", { href: url, assign: (to) => page.visited.push(to) });
   define("history", {
     state: null,
@@ -76,7 +78,6 @@ export function openPage(url = "https://notes.example/") {
   define("localStorage", new Storage());
   define("navigator", { locks: new Locks(), onLine: true });
   define("document", page.document);
-  page.document.hidden = false;
   define("addEventListener", page.events.addEventListener.bind(page.events));
   define("close", () => { page.closed = true; });
   return page;
