@@ -46,7 +46,7 @@ export class LatchkeyError extends Error {
     return new this(error, body.error_description ?? body.message ?? body.detail ?? `The status is ${status}.`, {
       status,
       correlationId: body.correlationId ?? headers.get("X-Correlation-Id") ?? undefined,
-      retryAfter: Number(headers.get("Retry-After")) || undefined,
+      retryAfter: Math.max(0, headers.get("Retry-After")) || undefined,
     });
   }
 }
@@ -413,7 +413,8 @@ export class Latchkey extends EventTarget {
   #putOff(error) {
     if (this.#token) {
       this.#failure = error;
-      this.#wakeIn(error.retryAfter * 1000 || this.#retryAfter * (0.75 + Math.random() / 2));
+      // Timers fire at once if their time is longer than 24 days.
+      this.#wakeIn(Math.min(error.retryAfter * 1000, 60 * MINUTE) || this.#retryAfter * (0.75 + Math.random() / 2));
       this.#retryAfter = Math.min(this.#retryAfter * 2, MINUTE);
     }
     throw error;

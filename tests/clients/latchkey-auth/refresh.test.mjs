@@ -549,6 +549,19 @@ test("a renewal is not repeated before Retry-After", async () => {
   assert.equal(issuer.sent("/token").length, 3);
 });
 
+for (const [retryAfter, seconds] of [["2592000", 3600], ["-1", 4]]) {
+  test(`a renewal is tried again after ${seconds} seconds if Retry-After is ${retryAfter}`, async () => {
+    useClock();
+    const { issuer } = await signedIn();
+    issuer.next("/token", tokenError("temporarily_unavailable", "no", 503, { "Retry-After": retryAfter }));
+    await advance(540_000);
+    await advance((seconds - 1) * 1000);
+    assert.equal(issuer.sent("/token").length, 2);
+    await advance(1_000);
+    assert.equal(issuer.sent("/token").length, 3);
+  });
+}
+
 test("a renewal that fails leaves the token, and is repeated after Retry-After", async () => {
   useClock();
   const { tab, issuer } = await signedIn();
