@@ -53,7 +53,6 @@ export class Latchkey extends EventTarget {
 #renewal;
 #timer;
 #failure;
-#retryAfter = RETRY_AFTER;
 #ended;
 #ends = 0;
 #nonces = new Map();
@@ -65,7 +64,10 @@ this.#name = `latchkey:${options.issuer}:${options.clientId}`;
 this.#channel = new BroadcastChannel(this.#name);
 this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
 const { signal } = this.#closing;
-const wake = () => this.#failure?.retryAfter || this.#wake(RETRY_AFTER);
+const wake = () => {
+if (!this.#failure?.error.retryAfter) this.#failure = undefined;
+this.#wake();
+};
 for (const type of ["online", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, wake, { signal });
 }
 get signedIn() {
@@ -232,7 +234,7 @@ throw error;
 }
 async #renew(refused = this.#token) {
 if (this.#token !== refused && this.#token) return this.#token;
-if (this.#failure) throw this.#failure;
+if (this.#failure && !isDue(this.#failure)) throw this.#failure.error;
 this.#renewal ??= this.#refresh(refused, this.#ends)
 .catch((error) => this.#putOff(error))
 .finally(() => { this.#renewal = undefined; });
@@ -304,8 +306,8 @@ if (former && former.user !== token.user) {
 throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
 }
 this.#token = token;
-this.#ended = undefined;
-this.#wake(RETRY_AFTER);
+this.#ended = this.#failure = undefined;
+this.#wake();
 this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
 }
 #end(error, tell = false) {
@@ -313,7 +315,6 @@ const had = this.#token;
 this.#ends++;
 this.#token = this.#failure = undefined;
 this.#ended = error;
-clearTimeout(this.#timer);
 if (had && tell) this.#tell({ ended: { ...error } });
 if (had) this.dispatchEvent(new CustomEvent("signedout", { detail: error }));
 return error;
@@ -333,23 +334,20 @@ this.#take(token);
 }
 #putOff(error) {
 if (this.#token) {
-this.#failure = error;
-this.#wakeIn(Math.min(error.retryAfter * 1000, 60 * MINUTE) || this.#retryAfter * (0.75 + Math.random() / 2));
-this.#retryAfter = Math.min(this.#retryAfter * 2, MINUTE);
+const began = Date.now();
+const delay = Math.min(MINUTE, this.#failure?.delay * 2 || RETRY_AFTER);
+const wait = Math.min(error.retryAfter * 1000, 60 * MINUTE) || delay * (0.75 + Math.random() / 2);
+this.#failure = { error, delay, began, renewAt: began + wait };
+this.#wake();
 }
 throw error;
 }
-#wakeIn(length) {
+#wake() {
+const next = this.#failure ?? this.#token;
 clearTimeout(this.#timer);
-this.#timer = setTimeout(() => this.#wake(), length);
-}
-#wake(retryAfter = this.#retryAfter) {
-const token = this.#token;
-this.#retryAfter = retryAfter;
-this.#failure = undefined;
-if (!token || this.#closing.signal.aborted || globalThis.document?.hidden || !navigator.onLine) return;
-if (isDue(token)) this.#renew().catch(() => {});
-else this.#wakeIn(Math.min(token.renewAt - Date.now(), TICK));
+if (!next || this.#closing.signal.aborted || globalThis.document?.hidden || !navigator.onLine) return;
+if (isDue(next)) this.#renew().catch(() => {});
+else this.#timer = setTimeout(() => this.#wake(), Math.min(TICK, next.renewAt - Date.now()));
 }
 #exclusively(task) {
 return new Promise((resolve, reject) => {

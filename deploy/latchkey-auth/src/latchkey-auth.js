@@ -72,9 +72,8 @@ export class Latchkey extends EventTarget {
   #keys;
   #renewal;
   #timer;
-  // The error of the last renewal, until the next one is allowed.
+  // The error of the last renewal, and the time of the next one.
   #failure;
-  #retryAfter = RETRY_AFTER;
   #ended;
   // Counts the ends of sessions, so that a refresh that was under way at one brings no token back.
   #ends = 0;
@@ -89,8 +88,11 @@ export class Latchkey extends EventTarget {
     this.#channel = new BroadcastChannel(this.#name);
     this.#channel.addEventListener("message", ({ data }) => this.#hear(data));
     const { signal } = this.#closing;
-    // No event is a reason to try again before Retry-After.
-    const wake = () => this.#failure?.retryAfter || this.#wake(RETRY_AFTER);
+    const wake = () => {
+      // No event is a reason to try again before Retry-After.
+      if (!this.#failure?.error.retryAfter) this.#failure = undefined;
+      this.#wake();
+    };
     // The last one bubbles from the document.
     for (const type of ["online", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, wake, { signal });
   }
@@ -287,7 +289,7 @@ export class Latchkey extends EventTarget {
   // Returns a newer token than the refused one. All callers in this tab wait for one refresh.
   async #renew(refused = this.#token) {
     if (this.#token !== refused && this.#token) return this.#token;
-    if (this.#failure) throw this.#failure;
+    if (this.#failure && !isDue(this.#failure)) throw this.#failure.error;
     this.#renewal ??= this.#refresh(refused, this.#ends)
       .catch((error) => this.#putOff(error))
       .finally(() => { this.#renewal = undefined; });
@@ -377,8 +379,8 @@ export class Latchkey extends EventTarget {
       throw this.#end(new SessionEndedError("other_user", "Another user signed in in another tab."));
     }
     this.#token = token;
-    this.#ended = undefined;
-    this.#wake(RETRY_AFTER);
+    this.#ended = this.#failure = undefined;
+    this.#wake();
     this.dispatchEvent(new CustomEvent(former ? "renewed" : "signedin"));
   }
 
@@ -387,7 +389,6 @@ export class Latchkey extends EventTarget {
     this.#ends++;
     this.#token = this.#failure = undefined;
     this.#ended = error;
-    clearTimeout(this.#timer);
     if (had && tell) this.#tell({ ended: { ...error } });
     if (had) this.dispatchEvent(new CustomEvent("signedout", { detail: error }));
     return error;
@@ -409,30 +410,25 @@ export class Latchkey extends EventTarget {
     }
   }
 
-  // Until then `#renew` fails at once.
+  // Until the next renewal is due, `#renew` fails at once.
   #putOff(error) {
     if (this.#token) {
-      this.#failure = error;
-      // Timers fire at once if their time is longer than 24 days.
-      this.#wakeIn(Math.min(error.retryAfter * 1000, 60 * MINUTE) || this.#retryAfter * (0.75 + Math.random() / 2));
-      this.#retryAfter = Math.min(this.#retryAfter * 2, MINUTE);
+      const began = Date.now();
+      const delay = Math.min(MINUTE, this.#failure?.delay * 2 || RETRY_AFTER);
+      const wait = Math.min(error.retryAfter * 1000, 60 * MINUTE) || delay * (0.75 + Math.random() / 2);
+      this.#failure = { error, delay, began, renewAt: began + wait };
+      this.#wake();
     }
     throw error;
   }
 
-  #wakeIn(length) {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#wake(), length);
-  }
-
   // A hidden page renews when it is shown again, or when it needs a token, and one without network when it is online.
-  #wake(retryAfter = this.#retryAfter) {
-    const token = this.#token;
-    this.#retryAfter = retryAfter;
-    this.#failure = undefined;
-    if (!token || this.#closing.signal.aborted || globalThis.document?.hidden || !navigator.onLine) return;
-    if (isDue(token)) this.#renew().catch(() => {});
-    else this.#wakeIn(Math.min(token.renewAt - Date.now(), TICK));
+  #wake() {
+    const next = this.#failure ?? this.#token;
+    clearTimeout(this.#timer);
+    if (!next || this.#closing.signal.aborted || globalThis.document?.hidden || !navigator.onLine) return;
+    if (isDue(next)) this.#renew().catch(() => {});
+    else this.#timer = setTimeout(() => this.#wake(), Math.min(TICK, next.renewAt - Date.now()));
   }
 
   // Only one tab at a time runs a task. Its result is there at once, but the lock is kept until all requests in `sent`

@@ -562,6 +562,31 @@ for (const [retryAfter, seconds] of [["2592000", 3600], ["-1", 4]]) {
   });
 }
 
+test("the time of Retry-After passes while the computer sleeps", async () => {
+  useClock();
+  const { page, tab, issuer } = await signedIn();
+  const sleep = () => {
+    shift += 3_600_000;
+    issuer.next("/token", tokenError("temporarily_unavailable", "no", 503, { "Retry-After": "120" }));
+  };
+  sleep();
+  for (const wake of [
+    () => advance(30_000),
+    () => page.events.dispatchEvent(new Event("online")),
+    () => assert.rejects(tab.accessToken(), { error: "temporarily_unavailable" }),
+  ]) {
+    const { length } = issuer.sent("/token");
+    await wake();
+    await settle();
+    assert.equal(issuer.sent("/token").length, length + 1);
+    // Its time has begun again.
+    await assert.rejects(tab.accessToken(), { status: 503, retryAfter: 120 });
+    await advance(30_000);
+    assert.equal(issuer.sent("/token").length, length + 1);
+    sleep();
+  }
+});
+
 test("a renewal that fails leaves the token, and is repeated after Retry-After", async () => {
   useClock();
   const { tab, issuer } = await signedIn();
