@@ -53,9 +53,14 @@ export class Calls {
     return new Promise((resolve) => { this.#lost = { key, resolve }; });
   }
 
+  // Loses no further answer, also if none has come.
+  keepAnswers() {
+    this.#lost = undefined;
+  }
+
   #lose(body) {
     const { resolve } = this.#lost;
-    this.#lost = undefined;
+    this.keepAnswers();
     resolve(JSON.parse(body));
     throw new TypeError(words.lost);
   }

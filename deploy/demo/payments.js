@@ -12,8 +12,12 @@ export function paymentsView(api, calls) {
   // latchkey-auth repeats a call with a key if no answer arrives, with the same key.
   const payAndLose = async (json) => {
     let lost;
-    const second = await pay(json, (key) => { lost = calls.loseAnswer(key); });
-    return [await lost, second];
+    try {
+      const second = await pay(json, (key) => { lost = calls.loseAnswer(key); });
+      return [await lost, second];
+    } finally {
+      calls.keepAnswers();
+    }
   };
   const place = el("div");
   const buttons = { pay: words.pay, "lose-answer": words.loseAnswer };

@@ -226,6 +226,7 @@ async fn the_demo_app_shows_the_whole_way_from_sign_in_to_sign_out(world: Shared
     demo.delete_comments(post).await;
     demo.delete_post(post).await;
     demo.pay().await;
+    demo.pay_after_a_failure().await;
     demo.expect_panel_beside_the_page().await;
     demo.renew_later().await;
     let path = format!("/posts/{post}");

@@ -6,6 +6,15 @@ use tests::items;
 
 /// Returns the entries of the panel of calls, the newest first.
 const CALLS: &str = "return [...document.querySelectorAll('.call')].map(call => call.textContent)";
+/// Loses the next two calls that make a payment, as without a network.
+const LOSE_PAYMENTS: &str = "
+    const send = window.fetch;
+    let count = 0;
+    window.fetch = request => {
+        const isPayment = request.method === 'POST' && request.url.endsWith('/payments');
+        return isPayment && ++count <= 2 ? Promise.reject(new TypeError('lost')) : send(request);
+    };
+";
 /// Returns whether the panel is to the right of the rest of the page, and begins as high.
 const IS_BESIDE: &str = "
     const parts = [...document.querySelector('#demo').children];
@@ -49,6 +58,22 @@ impl Demo<'_> {
         chromium
             .submit(&[], &refund, "captured €12.50, refunded €12.50")
             .await;
+    }
+
+    /// Makes a payment after the network was lost when its answer should be. The answer is kept.
+    pub(super) async fn pay_after_a_failure(&self) {
+        let chromium = &self.chromium;
+        chromium.run(LOSE_PAYMENTS, &[]).await;
+        chromium
+            .submit(&[], "#lose-answer", "Try again: the session continues.")
+            .await;
+        chromium
+            .submit(&[], "#pay", "captured €0.00, refunded €0.00")
+            .await;
+        let calls = chromium.run(CALLS, &[]).await;
+        let texts = calls.as_array().unwrap().iter().filter_map(Value::as_str);
+        let lost = texts.filter(|text| text.contains("201, lost on purpose")).count();
+        assert_eq!(lost, 1, "{calls}");
     }
 
     /// Expects both calls that made this payment in the panel, each with its request and its response.
