@@ -1,19 +1,17 @@
-//! The time in which a browser loads the module for single-page apps, beside another library.
+//! The time in which a browser loads the module for single-page apps, beside two other libraries.
 
 use super::ALONE;
 use super::pages::{LOADS, measure};
 use serde_json::json;
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tests::{Chromium, Shape, StaticSite, median, on_shapes, print_figure, tool};
 
 /// The longest time in which the module is loaded from loopback and has run.
 const MAX: Duration = Duration::from_millis(100);
 const OWN: &str = "latchkey-auth.js";
-/// The bundle of the npm package `oidc-client-ts` for a script element.
-const OTHER: &str = "oidc-client-ts.min.js";
 /// Loads a script of this address and type. Returns the time until it has run, in milliseconds.
 const LOAD: &str = r#"
     const [src, type] = args;
@@ -28,18 +26,25 @@ const LOAD: &str = r#"
 
 async fn the_module_loads_within_100_ms(_: Shape) {
     let _alone = ALONE.lock().await;
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let read = |path: PathBuf| fs::read(path).unwrap();
-    let bundle = format!("oidc-client-ts/node_modules/oidc-client-ts/dist/browser/{OTHER}");
-    let files = [
-        ("index.html", b"<!doctype html><title>Load</title>".to_vec()),
-        (OWN, read(root.join("deploy/latchkey-auth").join(OWN))),
-        (OTHER, read(tool(&bundle))),
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/latchkey-auth");
+    let oidc_client = "oidc-client-ts/node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js";
+    let auth0 = "latchkey-auth/node_modules/@auth0/auth0-spa-js/dist/auth0-spa-js.production.esm.js";
+    // The npm packages of the two other libraries have these bundles for browsers.
+    let scripts = [
+        (own.join(OWN), "module"),
+        (tool(oidc_client), "text/javascript"),
+        (tool(auth0), "module"),
     ];
-    let files: HashMap<String, Vec<u8>> = files.map(|(name, file)| (name.to_owned(), file)).into();
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let page = b"<!doctype html><title>Load</title>".to_vec();
+    let mut files = HashMap::from([("index.html".to_owned(), page)]);
+    for (path, _) in &scripts {
+        files.insert(name(path), fs::read(path).unwrap());
+    }
     let site = StaticSite::start(files, "script-src 'self'".to_owned()).await;
     let chromium = Chromium::with_scripts().await;
-    for (file, kind) in [(OWN, "module"), (OTHER, "text/javascript")] {
+    for (path, kind) in &scripts {
+        let file = name(path);
         let mut times = Vec::new();
         for n in 0..LOADS {
             chromium.open(&site.origin).await;
