@@ -14,10 +14,11 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Shows an error, its correlation id, and what to do next.
+// Shows an error, its correlation id, what to do next, and where it is explained.
 export function errorNotice(error) {
   const { description = String(error), correlationId } = error;
-  return el("p", { class: "error", role: "alert" }, description, ...correlation(correlationId), el("br"), wayOn(error));
+  const next = [wayOn(error), " ", explanation(error)];
+  return el("p", { class: "error", role: "alert" }, description, ...correlation(correlationId), el("br"), ...next);
 }
 
 // Makes a line with a correlation id, if there is one, for the end of a paragraph.
@@ -28,8 +29,13 @@ export function correlation(id) {
 function wayOn(error) {
   if (error instanceof SessionEndedError || error instanceof SignInError) return words.signInAgain;
   if (error.retryAfter) return words.tryLater(error.retryAfter);
-  if (error instanceof ConnectionError) return words.tryAgain;
-  return el("a", { href: `${settings.api}/docs` }, words.reference);
+  return error instanceof ConnectionError && words.tryAgain;
+}
+
+// The reference explains the errors of responses, and a page of the module its own.
+function explanation({ status, documentation }) {
+  if (status) return el("a", { href: `${settings.api}/docs` }, words.reference);
+  return documentation && el("a", { href: documentation }, words.explanation);
 }
 
 // Runs the task of a button unless it is running, and shows its error in `place`.

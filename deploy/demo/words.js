@@ -84,4 +84,5 @@ export const words = {
   tryAgain: "Try again: the session continues.",
   tryLater: (seconds) => `Try again in ${seconds} seconds.`,
   reference: "Errors in the API reference",
+  explanation: "Errors of latchkey-auth",
 };

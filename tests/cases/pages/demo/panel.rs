@@ -68,6 +68,9 @@ impl Demo<'_> {
             .submit(&[], "#lose-answer", "Try again: the session continues.")
             .await;
         chromium
+            .expect("/latchkey-auth-errors.html#connectionerror\"")
+            .await;
+        chromium
             .submit(&[], "#pay", "captured €0.00, refunded €0.00")
             .await;
         let calls = chromium.run(CALLS, &[]).await;
