@@ -60,6 +60,7 @@ fn policy(world: &World) -> String {
     at(world, policies[0])
 }
 
+/// The API registers a first-party client. The documented command and its consent are tested beside Compose.
 async fn the_demo_app_runs_on_an_origin_of_its_own(world: World) {
     let site = StaticSite::start(files(&world), policy(&world)).await;
     let client = json!({
