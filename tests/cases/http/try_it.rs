@@ -156,7 +156,7 @@ async fn a_page_without_its_document_says_so(world: SharedWorld) {
         .await;
 }
 
-on_shapes!(a_reader_signs_in_and_sends_a_request: ; long: sqlite Sqlite);
+on_shapes!(a_reader_signs_in_and_sends_a_request: sqlite Sqlite);
 on_shapes!(a_reader_signs_in_where_replicas_are_behind_one_origin: ; long: split Split);
 on_shapes!(a_reader_signs_in_on_the_origin_of_the_api: ; long: split Split);
 on_shapes!(a_sign_in_without_tokens_leaves_the_session: ; long: sqlite Sqlite);
