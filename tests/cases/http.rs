@@ -13,6 +13,6 @@ mod rate_limits;
 mod reference;
 mod response_heads;
 mod shares;
-mod try_it;
+pub(crate) mod try_it;
 mod unread_bodies;
 mod versions;

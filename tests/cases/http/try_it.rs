@@ -101,8 +101,9 @@ async fn a_reader_signs_in_where_replicas_are_behind_one_origin(world: SharedWor
     sign_in_and_send_a_request(&world, &page, Some(&app.id)).await;
 }
 
-/// The API has an origin of its own, on the site of the issuer.
-async fn a_reader_signs_in_on_the_origin_of_the_api(shape: Shape) {
+/// Starts a deployment whose API has an origin of its own, on the site of the issuer. Returns it, the origin,
+/// and the process of the API, which ends on drop.
+pub(crate) async fn with_origin_of_api(shape: Shape) -> (World, String, impl Drop) {
     let port = free_port();
     let api = format!("http://localhost:{port}");
     let world = World::builder(shape).flag("--audience", &api).start().await;
@@ -112,7 +113,12 @@ async fn a_reader_signs_in_on_the_origin_of_the_api(shape: Shape) {
         ("--base-url", &api),
         ("--jwks-url", &key_set),
     ];
-    let _replica = world.start_api_replica_at(port, &flags).await;
+    let (_, replica) = world.start_api_replica_at(port, &flags).await;
+    (world, api, replica)
+}
+
+async fn a_reader_signs_in_on_the_origin_of_the_api(shape: Shape) {
+    let (world, api, _replica) = with_origin_of_api(shape).await;
     let page = format!("{api}/docs/try");
     let app = register(&world, &page);
     world.expect_origin(&api).await;
