@@ -69,8 +69,9 @@ struct LatencyLabels {
     route: String,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    /// Returns metrics without counts. The label `program` of the build has the name of the program.
+    pub(crate) fn new(program: &str) -> Self {
         let new_histogram: fn() -> Histogram = || Histogram::new(LATENCY_BUCKETS);
         let mut metrics = Self {
             requests: Family::default(),
@@ -81,19 +82,20 @@ impl Default for Metrics {
             started_at: Instant::now(),
             registry: Arc::default(),
         };
-        metrics.registry = Arc::new(metrics.register());
+        metrics.registry = Arc::new(metrics.register(program));
         metrics
     }
-}
 
-impl Metrics {
     /// Returns a registry of all metrics with their names and help texts.
-    fn register(&self) -> Registry {
+    fn register(&self, program: &str) -> Registry {
         let started = Gauge::<i64>::default();
         started.set(clock::now().seconds());
         let mut registry = Registry::default();
-        let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("latchkey_build", "The version of the program", build);
+        let build = Info::new([
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("program", program.to_owned()),
+        ]);
+        registry.register("latchkey_build", "The version and the name of the program", build);
         let start = "The start time of the process in Unix time";
         registry.register("process_start_time_seconds", start, started);
         let uptime = "The time since the start of the process";
@@ -209,7 +211,7 @@ mod tests {
 
     #[test]
     fn events_of_the_three_targets_are_counted_by_their_fields() {
-        let metrics = Metrics::default();
+        let metrics = Metrics::new("latchkey");
         let log = tracing_subscriber::registry().with(metrics.clone());
         tracing::subscriber::with_default(log, || {
             let route = Some("/posts/{id}");

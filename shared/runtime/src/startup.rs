@@ -87,8 +87,8 @@ pub struct Runtime {
 impl Runtime {
     /// Checks the settings, starts logging, binds the listeners, connects to the database and creates the
     /// shared services. It starts threads, but no task, and accepts no connection. `program` is the name of
-    /// the program in traces. `account_key` returns the key that seals the secrets of accounts; it runs after
-    /// the settings were checked, because it may create a key file.
+    /// the program in traces and metrics. `account_key` returns the key that seals the secrets of accounts;
+    /// it runs after the settings were checked, because it may create a key file.
     ///
     /// Fails if a setting is invalid, a port is in use or the database is unavailable. Redis may be
     /// unavailable.
@@ -100,7 +100,7 @@ impl Runtime {
         common.check()?;
         // A reload that comes while the program starts would end it.
         let hang_ups = reload::hang_ups(common)?;
-        let metrics = common.metrics.metrics_listen.map(|_| Metrics::default());
+        let metrics = common.metrics.metrics_listen.map(|_| Metrics::new(program));
         let (log, log_filter) = telemetry::start(&common.log, metrics.clone()).map_err(InvalidSetting)?;
         let exporter = match common.metrics.metrics_listen.zip(metrics) {
             Some((address, metrics)) => Some(Exporter::bind(address, metrics).await.map_err(bind_error)?),

@@ -190,6 +190,14 @@ async fn all_programs_count_requests_and_events(shape: Shape) {
         assert_eq!(world.metric_total(&series).await, expected, "{series}");
     }
     let metrics = world.metrics().await;
+    let programs = match shape {
+        Shape::Split => ["auth-server", "api-server"],
+        Shape::Sqlite | Shape::Postgres => ["latchkey"; 2],
+    };
+    for program in programs {
+        let label = format!(",program=\"{program}\"}} 1\n");
+        assert!(metrics.contains(&label), "{program}:\n{metrics}");
+    }
     for series in [
         "latchkey_build_info{version=",
         "process_uptime_seconds ",

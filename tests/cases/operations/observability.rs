@@ -11,7 +11,7 @@ const ALERTS: &str = "deploy/observability/alerts.yaml";
 const RUNBOOK: &str = "docs/operate/runbook.md";
 
 /// The words of `PromQL` in the expressions.
-const LANGUAGE: [&str; 18] = [
+const LANGUAGE: [&str; 19] = [
     "absent",
     "and",
     "bool",
@@ -27,7 +27,8 @@ const LANGUAGE: [&str; 18] = [
     "topk",
     "unless",
     "vector",
-    // The labels that Prometheus adds.
+    // The metric and the labels that Prometheus adds.
+    "up",
     "instance",
     "job",
     // The range of a panel.
