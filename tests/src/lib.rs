@@ -98,6 +98,7 @@ pub use raw_connection::RawConnection;
 pub use redis::RedisServer;
 pub use registrations::count_unused_registrations;
 pub use reply::Reply;
+pub use reverse_proxy::{ISSUER_PATHS, is_of_issuer};
 pub use root_directory::{RootDirectory, as_root, public_directory};
 pub use sentinel::Sentinel;
 pub use settings_page::settings_page;

@@ -14,41 +14,20 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 /// The environment variable that puts nginx in front of the processes.
 const NGINX: &str = "TESTS_NGINX";
-/// The path prefixes of the issuer. All other paths belong to the API.
-const ISSUER_PATHS: [&str; 25] = [
-    "/authorize",
-    "/signin",
-    "/signup",
-    "/account",
-    "/consent",
-    "/password",
-    "/forgot",
-    "/reset",
-    "/verify",
-    "/token",
-    "/par",
-    "/revoke",
-    "/introspect",
-    "/userinfo",
-    "/signout",
-    "/admin",
-    "/assets",
-    "/.well-known/change-password",
-    "/.well-known/jwks.json",
-    "/.well-known/passkey-endpoints",
-    "/.well-known/oauth-authorization-server",
-    "/.well-known/openid-configuration",
-    "/register",
-    "/device",
-    "/device_authorization",
-];
+/// The path prefixes of the issuer, which the documentation lists. All other paths belong to the API.
+pub static ISSUER_PATHS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let page = include_str!("../../docs/operate/from-one-process-to-many.md");
+    let mut blocks = page.split("```");
+    let paths = blocks.find(|block| block.starts_with("\n/authorize ")).unwrap();
+    paths.split_whitespace().collect()
+});
 
 /// The ports of an issuer and of an API behind each nginx, by its port.
 static BEHIND_NGINX: Mutex<BTreeMap<u16, (u16, u16)>> = Mutex::new(BTreeMap::new());
@@ -184,7 +163,7 @@ impl Replicas {
 }
 
 /// Whether the issuer serves this path.
-fn is_of_issuer(path: &str) -> bool {
+pub fn is_of_issuer(path: &str) -> bool {
     let is_below = |prefix: &&str| {
         path.strip_prefix(*prefix)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -6,6 +6,7 @@
 //! installation of packages: only its syntax is checked, and that its `latchkey` subcommands exist. A user
 //! signs in while the blocks of the quickstarts run, so they have a test of their own.
 
+mod installations;
 mod quickstarts;
 mod tutorial;
 
@@ -249,20 +250,6 @@ async fn the_published_openapi_documents_are_current(world: SharedWorld) {
     expect_up_to_date("docs/apps/openapi/api-server.json", &api);
 }
 
-/// Without its proxy's network, all users of an installation share one address.
-fn documented_installations_behind_a_proxy_name_its_network() {
-    let mut installations = 0;
-    for page in pages() {
-        let blocks = blocks(&page).into_iter();
-        for block in blocks.filter(|block| block.text.contains("LATCHKEY_BASE_URL=https://")) {
-            installations += 1;
-            let place = format!("{}:{}", page.display(), block.line);
-            assert!(block.text.contains("LATCHKEY_TRUSTED_PROXIES="), "{place}");
-        }
-    }
-    assert!(installations >= 2, "the examples were not found");
-}
-
 fn the_settings_page_is_current() {
     expect_up_to_date("docs/operate/settings.md", &settings_page());
 }
@@ -308,7 +295,6 @@ on_shapes!(documented_commands_run: sqlite Sqlite);
 on_shapes!(documented_commands_exist: sqlite Sqlite);
 on_shapes!(the_published_openapi_documents_are_current: split Split);
 without_deployment!(
-    documented_installations_behind_a_proxy_name_its_network,
     limits_name_constants_of_the_code,
     the_settings_page_is_current,
     the_tests_of_the_conformance_page_exist,

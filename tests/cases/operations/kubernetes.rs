@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::LazyLock;
-use tests::{tool, without_deployment};
+use tests::{ISSUER_PATHS, tool, without_deployment};
 
 /// The versions of Kubernetes whose schemas the manifests satisfy: the oldest one that pauses before a stop
 /// without a shell in the image, and the newest one that the validator knows.
@@ -206,13 +206,8 @@ fn ports_agree() {
 }
 
 fn the_ingress_sends_the_documented_paths_to_the_issuer() {
-    let page = read("docs/operate/from-one-process-to-many.md");
-    let mut blocks = page.split("```");
-    let documented = blocks.find(|block| block.starts_with("\n/authorize ")).unwrap();
-    let mut documented: BTreeSet<(&str, &str)> = documented
-        .split_whitespace()
-        .map(|path| (path, "auth-server"))
-        .collect();
+    let of_issuer = ISSUER_PATHS.iter().map(|path| (*path, "auth-server"));
+    let mut documented: BTreeSet<(&str, &str)> = of_issuer.collect();
     documented.insert(("/", "api-server"));
     let rule = &named("Ingress", "latchkey")["spec"]["rules"][0];
     let paths = array(&rule["http"]["paths"]).iter();
