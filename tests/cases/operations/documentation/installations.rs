@@ -18,6 +18,23 @@ fn installations_behind_a_proxy_name_its_network() {
     assert!(installations >= 2, "the examples were not found");
 }
 
+/// Cargo puts the programs of each profile into a directory of its own.
+fn installations_take_the_programs_that_they_build() {
+    let mut installations = 0;
+    for page in pages() {
+        for block in blocks(&page) {
+            for (profile, option) in [("release", " --release "), ("dist", " --profile dist ")] {
+                if block.text.contains(&format!(" target/{profile}")) {
+                    installations += 1;
+                    let place = format!("{}:{}", page.display(), block.line);
+                    assert!(block.text.contains(option), "{place}");
+                }
+            }
+        }
+    }
+    assert!(installations >= 4, "the examples were not found");
+}
+
 /// The paths in the OpenAPI document of a program.
 fn paths(program: &str) -> Map<String, Value> {
     let document = read(&format!("docs/apps/openapi/{program}.json"));
@@ -36,4 +53,5 @@ fn a_proxy_sends_each_path_to_the_program_that_has_it() {
 without_deployment!(
     a_proxy_sends_each_path_to_the_program_that_has_it,
     installations_behind_a_proxy_name_its_network,
+    installations_take_the_programs_that_they_build,
 );
