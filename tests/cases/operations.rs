@@ -11,6 +11,7 @@ mod debian_package;
 mod doctor;
 mod documentation;
 mod first_token;
+mod from_a_clone;
 mod healthcheck;
 mod image;
 mod imports;

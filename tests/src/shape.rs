@@ -4,7 +4,7 @@ use crate::world::World;
 use std::time::Duration;
 
 /// The maximum time of a test. Only a test that waits for ever takes so long.
-const TIMEOUT: Duration = Duration::from_secs(1800);
+const TIMEOUT: Duration = Duration::from_secs(3600);
 
 /// The architecture of a deployment. A new one must be added to [`on_every_shape!`](crate::on_every_shape).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

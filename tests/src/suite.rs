@@ -27,9 +27,10 @@ const STACK: usize = 8 << 20;
 
 /// The modules whose tests take a minute or more. They begin first, so that no core waits for one of them at
 /// the end.
-const LONGEST: [&str; 5] = [
+const LONGEST: [&str; 6] = [
     "http::crawling_readers::",
     "http::openapi_tools::",
+    "operations::from_a_clone::",
     "operations::round_trips::",
     "pages::appearance::",
     "pages::large_installation::",

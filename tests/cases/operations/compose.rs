@@ -213,7 +213,7 @@ async fn an_app_is_served_through_nginx(shape: Shape) {
 /// Gets a token by the documented commands that follow the start.
 fn expect_first_token(world: &World, began: Instant) {
     let commands = first_token::documented_end("Compose").replace("https://localhost", world.base());
-    first_token::expect("Compose", began, &commands, |script| {
+    first_token::expect("Compose, from the built programs", began, &commands, |script| {
         world.prepare_bash(&format!("{DOCKER}\n{script}"))
     });
 }

@@ -23,7 +23,7 @@ const PROGRAM: &str = "/usr/bin/latchkey";
 const ENABLED: &str = "etc/systemd/system/multi-user.target.wants/latchkey.service";
 
 /// The root directory of a machine.
-struct Machine {
+pub(super) struct Machine {
     root: PathBuf,
 }
 
@@ -38,7 +38,7 @@ fn build(directory: &Path, revision: &str) -> PathBuf {
 impl Machine {
     /// A machine that has only what a package depends on, in the versions of this machine, and `env`, which
     /// every machine has.
-    fn with_dependencies_of(package: &Path, root: PathBuf) -> Self {
+    pub(super) fn with_dependencies_of(package: &Path, root: PathBuf) -> Self {
         for directory in [
             "dev",
             "etc/ssl",
@@ -66,7 +66,7 @@ impl Machine {
     }
 
     /// Runs dpkg on a package, and returns what it prints.
-    fn dpkg(&self, action: &str, package: impl AsRef<Path>) -> String {
+    pub(super) fn dpkg(&self, action: &str, package: impl AsRef<Path>) -> String {
         let mut dpkg = as_root("dpkg");
         dpkg.arg("--root").arg(&self.root);
         dpkg.arg("--log").arg(self.root.join("dpkg.log"));
@@ -167,14 +167,14 @@ fn expect_units_of_the_project(machine: &Machine) {
 }
 
 /// Gets a token by the documented commands that follow the start of the service.
-async fn expect_first_token(machine: &Machine, began: Instant) {
+pub(super) async fn expect_first_token(machine: &Machine, path: &str, began: Instant) {
     let commands = first_token::documented_end("Debian package");
     let (_, commands) = commands.split_once("sudo systemctl start latchkey\n").unwrap();
     let port = free_port();
     let service = machine.service(port);
     let _server = service.serve(PROGRAM).await;
     let commands = commands.replace(":8080", &format!(":{port}"));
-    first_token::expect("the Debian package", began, &commands, |script| {
+    first_token::expect(path, began, &commands, |script| {
         let stand_ins = "sudo() { \"$@\"; }\nrunuser() { shift 3; inside \"$@\"; }";
         service.bash(&format!("{stand_ins}\n{script}"))
     });
@@ -186,7 +186,7 @@ async fn the_package_installs_upgrades_and_leaves_the_data(_: Shape) {
     let first = build(directory.path(), "1");
     let machine = Machine::with_dependencies_of(&first, directory.path().join("root"));
     machine.dpkg("--install", &first);
-    expect_first_token(&machine, began).await;
+    expect_first_token(&machine, "the Debian package, from the built programs", began).await;
     expect_units_of_the_project(&machine);
     assert!(!machine.has("etc/systemd"), "a service is enabled");
 

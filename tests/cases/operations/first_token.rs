@@ -1,9 +1,9 @@
-//! The paths of `docs/operate/install.md` from the built programs to the first token of an app.
+//! The paths of `docs/operate/install.md` to the first token of an app.
 //!
-//! The tests of the image, of the Debian package and of Compose go them. In place of the commands that need a
-//! container engine, apt or a running systemd, a test starts the installation as it does for its other
-//! expectations. The commands after that run as on the page, with functions in place of the programs that
-//! reach into a container or become another user.
+//! The tests of the image, of the Debian package and of Compose go them from the built programs on, and
+//! `from_a_clone` from the beginning. In place of the commands that need a container engine, apt or a running
+//! systemd, a test starts the installation as it does for its other expectations. The commands after that run
+//! as on the page, with functions in place of the programs that reach into a container or become another user.
 
 use super::{read, run};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub(super) fn documented_end(section: &str) -> String {
     documented(section, " clients create ")
 }
 
-/// The time at which a path begins: when the programs are built.
+/// The time at which a path from the built programs begins.
 pub(super) fn begin() -> Instant {
     programs_dir();
     Instant::now()
@@ -49,7 +49,5 @@ pub(super) fn expect(path: &str, began: Instant, commands: &str, bash: impl Fn(&
     let answer: Value = serde_json::from_str(&answer).unwrap();
     assert!(answer["access_token"].is_string(), "{answer}");
     let time = began.elapsed();
-    print_figure(&format!(
-        "From the built programs to a first token by {path}: {time:.1?}."
-    ));
+    print_figure(&format!("A first token by {path}: {time:.1?}."));
 }

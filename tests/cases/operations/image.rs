@@ -132,7 +132,7 @@ async fn expect_first_token(path: &Path, began: Instant) {
     let container = container(path, &settings, port);
     let _server = container.serve(PROGRAM).await;
     let commands = commands.replace(":8080", &format!(":{port}"));
-    first_token::expect("the image", began, &commands, |script| {
+    first_token::expect("the image, from the built programs", began, &commands, |script| {
         container.bash(&format!("docker() {{ shift 2; inside \"$@\"; }}\n{script}"))
     });
 }
