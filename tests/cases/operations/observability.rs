@@ -1,7 +1,7 @@
 //! The alerts and the dashboard in `deploy/observability`: they are valid, they use metrics that the programs
 //! have, and the runbook has an entry for each alert.
 
-use super::{read, root, text};
+use super::{read, root, run, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -126,6 +126,16 @@ fn the_runbook_has_an_entry_for_each_alert() {
         let severity = text(&alert["labels"]["severity"]);
         assert!(["critical", "warning"].contains(&severity), "{name}");
     }
+}
+
+fn the_documented_command_makes_links_to_the_runbook() {
+    let page = read("docs/operate/alerts.md");
+    let (_, command) = page.split_once("```console\nsed ").unwrap();
+    let (command, _) = command.split_once(" > ").unwrap();
+    let mut bash = Command::new("bash");
+    bash.args(["-c", &format!("sed {command}")]).current_dir(root());
+    let link = format!("runbook_url: https://git.example.org/latchkey/blob/main/{RUNBOOK}#");
+    assert_eq!(run(&mut bash).matches(&link).count(), alerts().len());
 }
 
 /// The members that a dashboard and its panels must have.
@@ -266,5 +276,6 @@ without_deployment!(
     promtool_finds_the_alerts_valid,
     the_alerts_fire_when_they_should,
     the_runbook_has_an_entry_for_each_alert,
+    the_documented_command_makes_links_to_the_runbook,
     grafana_can_draw_the_dashboard,
 );
