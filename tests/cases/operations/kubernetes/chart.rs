@@ -129,6 +129,15 @@ fn missing_and_unknown_values_are_refused() {
     }
 }
 
+/// Helm prints the notes after an installation, and not with the manifests.
+fn the_notes_have_the_documented_command() {
+    let notes = read("deploy/helm/latchkey/templates/NOTES.txt");
+    let (_, command) = notes.split_once("\nkubectl ").unwrap();
+    let (command, _) = command.split_once("\n{{- end }}").unwrap();
+    let command = command.replace("{{ .Release.Namespace }}", "latchkey");
+    assert!(read("docs/operate/install.md").contains(&command), "{command}");
+}
+
 /// No value is written into a template.
 fn each_value_reaches_the_manifests() {
     let digest = "1".repeat(64);
@@ -161,10 +170,12 @@ fn each_value_reaches_the_manifests() {
     ];
     let mut helm = template();
     helm.args(EXAMPLE);
+    helm.args(["--set", "network.publicServers={api-server}"]);
     for (name, value) in values {
         helm.args(["--set", &format!("{name}={value}")]);
     }
     let rendered = run(&mut helm);
+    assert!(rendered.contains("values: [\"api-server\"] }"), "{rendered}");
     for (name, value) in values {
         assert!(rendered.contains(value), "{name}: {value}");
     }
@@ -176,5 +187,6 @@ without_deployment!(
     the_settings_and_the_migrations_come_first,
     helm_keeps_the_settings_of_the_servers,
     missing_and_unknown_values_are_refused,
+    the_notes_have_the_documented_command,
     each_value_reaches_the_manifests,
 );
