@@ -67,8 +67,16 @@ fn the_pods_are_restricted() {
     }
 }
 
-fn the_memory_of_a_pod_is_enough_for_the_measured_parts() {
+/// The memory is enough for the measured parts, and the processor time is that from which the page derives it.
+fn the_resources_of_a_pod_are_the_documented_ones() {
     let (process, all) = documented_memory();
+    let page = read("docs/operate/performance.md");
+    assert!(page.contains(" limit a replica to two cores,") && page.contains("\n- A pod requests a core. "));
+    for (name, container) in servers() {
+        let resources = &container["resources"];
+        let cores = (&resources["requests"]["cpu"], &resources["limits"]["cpu"]);
+        assert_eq!(cores, (&json!("1"), &json!("2")), "{name}");
+    }
     for (name, pod) in workloads() {
         let memory = |bound: &str| {
             let memory = text(&container(pod)["resources"][bound]["memory"]);
@@ -164,6 +172,6 @@ on_shapes!(the_settings_of_the_pods_are_valid: sqlite Sqlite);
 without_deployment!(
     a_stop_lasts_longer_than_the_pause_and_the_drain,
     the_pods_are_restricted,
-    the_memory_of_a_pod_is_enough_for_the_measured_parts,
+    the_resources_of_a_pod_are_the_documented_ones,
     each_pod_sets_settings_of_its_program,
 );
