@@ -103,7 +103,7 @@ async fn completions_have_every_command_and_setting_and_no_value(world: SharedWo
 }
 
 /// The function that Bash calls, with the words of a line whose last one is to be completed.
-async fn bash_completes_commands(world: SharedWorld) {
+async fn bash_completes_commands_and_their_options(world: SharedWorld) {
     for (words, completed) in [
         ("auth-server keys ro", "rotate"),
         ("api-server config ch", "check"),
@@ -113,6 +113,9 @@ async fn bash_completes_commands(world: SharedWorld) {
         ("latchkey cop", "copy"),
         ("latchkey clients registration-tokens re", "revoke"),
         ("latchkey --trusted-pro", "--trusted-proxies"),
+        ("latchkey healthcheck --read", "--ready"),
+        ("auth-server migrate --pla", "--plan"),
+        ("api-server doctor --idl", "--idle"),
     ] {
         let script = format!(
             "words=({words})\n\
@@ -131,5 +134,5 @@ async fn bash_completes_commands(world: SharedWorld) {
 on_every_shape!(
     the_man_page_has_every_command_and_setting_and_no_value,
     completions_have_every_command_and_setting_and_no_value,
-    bash_completes_commands,
+    bash_completes_commands_and_their_options,
 );
