@@ -5,6 +5,15 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
+/// The headers of each request, and those that nginx adds to a response of a service.
+const NOT_COMPARED: [&str; 5] = [
+    "date",
+    "x-correlation-id",
+    "connection",
+    "server",
+    "strict-transport-security",
+];
+
 /// An HTTP response.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -128,13 +137,14 @@ impl Reply {
     }
 
     /// The status, the headers and the body without their per-request parts, which are the date and the
-    /// correlation id. Responses that must be indistinguishable have equal parts.
+    /// correlation id, and without the headers of nginx. Responses that must be indistinguishable have equal
+    /// parts.
     pub fn comparable_parts(&self) -> (u16, Vec<(String, String)>, String) {
         let id = self.correlation_id();
         let mut headers: Vec<_> = self
             .headers
             .iter()
-            .filter(|(name, _)| !["date", "x-correlation-id"].contains(&name.as_str()))
+            .filter(|(name, _)| !NOT_COMPARED.contains(&name.as_str()))
             .map(|(name, value)| {
                 (
                     name.to_string(),
