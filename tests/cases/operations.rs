@@ -72,8 +72,8 @@ fn run(command: &mut Command) -> String {
         stdout,
         stderr,
     } = command.output().unwrap();
-    let error = String::from_utf8_lossy(&stderr);
-    assert!(status.success(), "{command:?}: {error}");
+    let [printed, error] = [&stdout, &stderr].map(|text| String::from_utf8_lossy(text));
+    assert!(status.success(), "{command:?}: {printed}{error}");
     String::from_utf8(stdout).unwrap()
 }
 

@@ -1,6 +1,7 @@
 //! Locates the programs and libraries that the tests use.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The advice in errors about missing programs.
 pub(crate) const INSTALL_HINT: &str = "run tests/run, which installs missing packages as root or lists them";
@@ -33,6 +34,16 @@ pub fn tool(path: &str) -> PathBuf {
     let tool = tools.join(path);
     assert!(tool.exists(), "{} is missing: {INSTALL_HINT}", tool.display());
     tool
+}
+
+/// Prepares the TypeScript compiler, which checks types and writes nothing.
+pub fn type_checker() -> Command {
+    let options = "--noEmit --strict --target es2022 --module esnext --moduleResolution bundler";
+    let mut command = Command::new("node");
+    command
+        .arg(tool("latchkey-auth/node_modules/typescript/lib/tsc.js"))
+        .args(options.split(' '));
+    command
 }
 
 /// The path of the libfaketime library.

@@ -77,7 +77,7 @@ pub use fake_issuer::FakeIssuer;
 pub use forged_tokens::{Signer, TokenForger, caller_with_scope};
 pub use http::{Call, Caller};
 pub use independent_clients::{ClientLibrary, single_page_app};
-pub use installed_programs::tool;
+pub use installed_programs::{tool, type_checker};
 #[doc(hidden)]
 pub use inventory;
 pub use lists::{

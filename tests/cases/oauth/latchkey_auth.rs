@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::{
     App, Chromium, ClientLibrary, Shape, SharedWorld, StubServer, User, World, eventually, on_one_shape,
-    response, tool, without_deployment,
+    response, type_checker, without_deployment,
 };
 
 const ORIGIN: &str = "http://localhost:4000";
@@ -29,11 +29,7 @@ fn the_tests_of_the_module_pass() {
 }
 
 fn a_program_with_the_types_of_the_module_compiles() {
-    let options = "--noEmit --strict --target es2022 --module esnext --moduleResolution bundler";
-    let compiler = tool("latchkey-auth").join("node_modules/typescript/lib/tsc.js");
-    let mut command = Command::new("node");
-    command.arg(compiler).args(options.split(' '));
-    expect_success(command.arg(directory().join("types.ts")));
+    expect_success(type_checker().arg(directory().join("types.ts")));
 }
 
 fn expect_success(command: &mut Command) {

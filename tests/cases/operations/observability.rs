@@ -5,7 +5,7 @@ use super::{read, root, run, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
-use tests::{Shape, World, eventually, on_shapes, tool, without_deployment};
+use tests::{Shape, World, eventually, on_shapes, tool, type_checker, without_deployment};
 
 const ALERTS: &str = "deploy/observability/alerts.yaml";
 const RUNBOOK: &str = "docs/operate/runbook.md";
@@ -138,71 +138,31 @@ fn the_documented_command_makes_links_to_the_runbook() {
     assert_eq!(run(&mut bash).matches(&link).count(), alerts().len());
 }
 
-/// The members that a dashboard and its panels must have.
-fn dashboard_schema() -> Value {
-    let source = json!({
-        "type": "object",
-        "properties": { "type": { "const": "prometheus" }, "uid": { "const": "${datasource}" } },
-        "required": ["type", "uid"],
-    });
-    let target = json!({
-        "type": "object",
-        "properties": {
-            "refId": { "type": "string", "pattern": "^[A-Z]$" },
-            "expr": { "type": "string", "minLength": 1 },
-            "legendFormat": { "type": "string" },
-            "datasource": source,
-        },
-        "required": ["refId", "expr", "legendFormat", "datasource"],
-    });
-    let panel = json!({
-        "type": "object",
-        "properties": {
-            "id": { "type": "integer", "minimum": 1 },
-            "type": { "const": "timeseries" },
-            "title": { "type": "string", "minLength": 1 },
-            "datasource": source,
-            "gridPos": {
-                "properties": { "x": { "minimum": 0 }, "y": { "minimum": 0 }, "w": { "maximum": 24 } },
-                "required": ["x", "y", "w", "h"],
-            },
-            "fieldConfig": {
-                "properties": { "defaults": { "required": ["unit"] }, "overrides": { "type": "array" } },
-                "required": ["defaults", "overrides"],
-            },
-            "options": { "type": "object" },
-            "targets": { "type": "array", "minItems": 1, "items": target },
-        },
-        "required": ["id", "type", "title", "datasource", "gridPos", "fieldConfig", "options", "targets"],
-    });
-    json!({
-        "type": "object",
-        "properties": {
-            "uid": { "type": "string", "pattern": "^[a-z-]{1,40}$" },
-            "title": { "type": "string" },
-            "schemaVersion": { "type": "integer", "minimum": 36 },
-            "time": { "required": ["from", "to"] },
-            "templating": {
-                "properties": { "list": { "items": { "required": ["name", "type", "query"] } } },
-                "required": ["list"],
-            },
-            "annotations": { "required": ["list"] },
-            "panels": { "type": "array", "minItems": 1, "items": panel },
-        },
-        "required": ["uid", "title", "schemaVersion", "time", "templating", "annotations", "panels"],
-    })
-}
-
-/// The dashboard has what Grafana needs to import it and to draw its panels.
+/// The dashboard has the members of Grafana's types, which the TypeScript compiler compares, and no others.
 fn grafana_can_draw_the_dashboard() {
     let dashboard = dashboard();
-    let schema = dashboard_schema();
-    let validator = jsonschema::draft202012::options().build(&schema).unwrap();
-    let errors = validator.iter_errors(&dashboard);
-    let errors: Vec<String> = errors
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(errors.is_empty(), "{errors:?}");
+    let mut program = read("tests/cases/operations/observability/dashboard.ts");
+    let pretty = read("deploy/observability/dashboard.json");
+    program += &format!("void ({pretty} satisfies LatchkeyDashboard);\n");
+    let line = dashboard.to_string();
+    for (right, wrong) in [
+        ("\"schemaVersion\":", "\"schemaVersin\":"),
+        ("\"gridPos\":", "\"gridPs\":"),
+        ("\"legendFormat\":", "\"legendFormt\":"),
+        ("\"fillOpacity\":", "\"fillOpacty\":"),
+        ("\"never\"", "\"nevr\""),
+        ("\"multi\"", "\"mlti\""),
+    ] {
+        assert!(line.contains(right), "{right}");
+        let line = line.replace(right, wrong);
+        program += &format!("// @ts-expect-error\nvoid ({line} satisfies LatchkeyDashboard);\n");
+    }
+    // The compiler looks for the types in the directories above.
+    let directory = tempfile::tempdir_in(tool("node")).unwrap();
+    let file = directory.path().join("dashboard.ts");
+    std::fs::write(&file, program).unwrap();
+    // Only the dashboard is checked, and not the declarations of the library.
+    run(type_checker().arg("--skipLibCheck").arg(&file));
     expect_panels_beside_each_other(&dashboard);
 }
 
