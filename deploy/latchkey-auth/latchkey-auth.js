@@ -124,11 +124,9 @@ async signOut() {
 const end = new SessionEndedError("signed_out", "The user signed out.");
 this.#end(end);
 this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
-try {
-await this.#postWithCookie("/token/revoke");
-} finally {
-this.#end(end);
-}
+const sent = this.#postWithCookie("/token/revoke").finally(() => this.#end(end));
+this.#exclusively((all) => all.push(sent));
+await sent;
 }
 async accessToken() {
 return (await this.#current()).value;
@@ -139,7 +137,7 @@ const { method, headers, signal } = request;
 const { origin, pathname } = new URL(request.url);
 const { issuer, apis } = this.#options;
 if (![issuer, ...apis].some((api) => new URL(api).origin === origin)) {
-throw new LatchkeyError("unknown_api", `${origin} is not in the option apis, so it gets no token.`);
+throw new LatchkeyError("unknown_api", `${origin} is not in the option apis.`);
 }
 const isSafe = ["GET", "HEAD", "OPTIONS"].includes(method);
 const hasKey = headers.has("Idempotency-Key");
@@ -201,7 +199,7 @@ return url.href;
 async #finish(response, transaction) {
 const { issuer, redirectUri } = this.#options;
 if (!transaction.state || response.state !== transaction.state) {
-throw new SignInError("state_mismatch", "The response is not that to the latest sign-in of this tab.");
+throw new SignInError("state_mismatch", "The response is not to the latest sign-in of this tab.");
 }
 if (response.iss !== issuer) throw new SignInError("issuer_mismatch", `The response is from ${response.iss}.`);
 if (response.error) throw new SignInError(response.error, response.error_description ?? "No description.");
@@ -279,7 +277,7 @@ const { access_token: value, expires_in: seconds, id_token: idToken, scope = thi
 const type = (await this.#keyPair()) ? "DPoP" : "Bearer";
 if (body.refresh_token) throw new SignInError("refresh_token_in_body", "Register the app with --refresh-cookie.");
 if (!value || !(seconds > 0) || body.token_type?.toLowerCase() !== type.toLowerCase()) {
-throw new SignInError("unexpected_tokens", `The response has no access token of the type ${type}.`);
+throw new SignInError("unexpected_tokens", `The response has no ${type} token.`);
 }
 const claims = idToken || scope.split(" ").includes("openid") ? this.#check(idToken, nonce) : undefined;
 const renewIn = seconds * 1000 - Math.min(MINUTE, seconds * 500) * (1 + Math.random() / 12);

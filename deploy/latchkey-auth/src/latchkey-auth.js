@@ -162,14 +162,12 @@ export class Latchkey extends EventTarget {
     const end = new SessionEndedError("signed_out", "The user signed out.");
     this.#end(end);
     this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
-    try {
-      // At once, because the user may close the page. The issuer ends the grant by a used token too, and then refuses a
-      // refresh that is under way.
-      await this.#postWithCookie("/token/revoke");
-    } finally {
-      // A token that another tab had sent before it heard of the end may have arrived since.
-      this.#end(end);
-    }
+    // At once, because the user may close the page. The issuer ends the grant by a used token too, and then refuses a
+    // refresh that is under way. A token that another tab had sent before it heard of the end may arrive meanwhile.
+    const sent = this.#postWithCookie("/token/revoke").finally(() => this.#end(end));
+    // The answer removes the cookie, so the next sign-in waits for it.
+    this.#exclusively((all) => all.push(sent));
+    await sent;
   }
 
   async accessToken() {
@@ -182,7 +180,7 @@ export class Latchkey extends EventTarget {
     const { origin, pathname } = new URL(request.url);
     const { issuer, apis } = this.#options;
     if (![issuer, ...apis].some((api) => new URL(api).origin === origin)) {
-      throw new LatchkeyError("unknown_api", `${origin} is not in the option apis, so it gets no token.`);
+      throw new LatchkeyError("unknown_api", `${origin} is not in the option apis.`);
     }
     const isSafe = ["GET", "HEAD", "OPTIONS"].includes(method);
     const hasKey = headers.has("Idempotency-Key");
@@ -250,7 +248,7 @@ export class Latchkey extends EventTarget {
   async #finish(response, transaction) {
     const { issuer, redirectUri } = this.#options;
     if (!transaction.state || response.state !== transaction.state) {
-      throw new SignInError("state_mismatch", "The response is not that to the latest sign-in of this tab.");
+      throw new SignInError("state_mismatch", "The response is not to the latest sign-in of this tab.");
     }
     // RFC 9207 §2.4: before anything else of the response is used, errors included.
     if (response.iss !== issuer) throw new SignInError("issuer_mismatch", `The response is from ${response.iss}.`);
@@ -344,7 +342,7 @@ export class Latchkey extends EventTarget {
     const type = (await this.#keyPair()) ? "DPoP" : "Bearer";
     if (body.refresh_token) throw new SignInError("refresh_token_in_body", "Register the app with --refresh-cookie.");
     if (!value || !(seconds > 0) || body.token_type?.toLowerCase() !== type.toLowerCase()) {
-      throw new SignInError("unexpected_tokens", `The response has no access token of the type ${type}.`);
+      throw new SignInError("unexpected_tokens", `The response has no ${type} token.`);
     }
     const claims = idToken || scope.split(" ").includes("openid") ? this.#check(idToken, nonce) : undefined;
     // At random, so that the tabs of all users do not renew at once.

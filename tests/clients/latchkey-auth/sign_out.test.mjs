@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
-import { API, closeTabs, openTab, settle, signedIn, tokenError, until } from "./fakes.mjs";
+import { API, closeTabs, json, openTab, settle, signedIn, tokenError, until } from "./fakes.mjs";
 
 afterEach(closeTabs);
 
@@ -53,6 +53,22 @@ test("a sign-out waits for no refresh that is under way, which brings no token b
   answer();
   await request;
   assert.ok(!tab.signedIn && !other.signedIn);
+});
+
+test("the next refresh waits for the answer to a sign-out, which removes the cookie", async () => {
+  const { tab, other, issuer } = await twoTabs();
+  let answer;
+  issuer.next("/token/revoke", () => new Promise((resolve) => { answer = () => resolve(json({})); }));
+  const signedOut = tab.signOut();
+  await until(() => answer && !other.signedIn);
+  const before = issuer.sent("/token").length;
+  const started = other.start();
+  await settle();
+  assert.equal(issuer.sent("/token").length, before);
+  answer();
+  await signedOut;
+  await started;
+  assert.equal(issuer.sent("/token").length, before + 1);
 });
 
 test("all tabs learn why the issuer ended the session", async () => {
