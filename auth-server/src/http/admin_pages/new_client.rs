@@ -20,6 +20,7 @@ use http_client::{ForeignUrl, Guard};
 use identity::clients::ClientType;
 use issuer::clients::{Error, Registration, RegistrationFlaw, register};
 use serde_json::Value;
+use url::Url;
 use web::Context;
 
 /// Show the page that creates an app
@@ -169,7 +170,7 @@ fn without_private_keys(text: &str) -> &str {
     if is_public { text } else { "" }
 }
 
-/// Returns whether a text is meant to be a URL. No encoding of a private key has a `:` before slashes.
+/// Returns whether a text is a URL with a host, and not the encoding of a key with a URL in it.
 fn is_url(text: &str) -> bool {
-    text.contains("://") && !text.starts_with('{') && !text.contains('\n')
+    Url::parse(text).is_ok_and(|url| url.has_host()) && !text.contains(char::is_whitespace)
 }
