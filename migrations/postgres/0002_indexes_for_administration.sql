@@ -24,7 +24,7 @@ CREATE INDEX security_events_user_changes ON security_events (user_id, at, id)
        OR name = 'authn_passkey_added' OR name = 'authn_passkey_removed' OR name = 'authn_email_verified'
        OR name = 'authn_email_change' OR name = 'authn_login_unlock' OR name = 'client_created'
        OR name = 'client_updated' OR name = 'client_secret_rotated' OR name = 'client_disabled'
-       OR name = 'client_enabled';
+       OR name = 'client_enabled' OR name = 'authn_recovery_codes_renewed';
 CREATE INDEX security_events_client_changes ON security_events (client_id, at, id)
     WHERE name = 'user_created' OR name = 'user_disabled' OR name = 'user_enabled'
        OR name = 'privilege_permissions_changed' OR name = 'authn_password_change' OR name = 'authn_password_reset'
@@ -32,4 +32,4 @@ CREATE INDEX security_events_client_changes ON security_events (client_id, at, i
        OR name = 'authn_passkey_added' OR name = 'authn_passkey_removed' OR name = 'authn_email_verified'
        OR name = 'authn_email_change' OR name = 'authn_login_unlock' OR name = 'client_created'
        OR name = 'client_updated' OR name = 'client_secret_rotated' OR name = 'client_disabled'
-       OR name = 'client_enabled';
+       OR name = 'client_enabled' OR name = 'authn_recovery_codes_renewed';

@@ -25,7 +25,7 @@ macro_rules! is_change {
           OR name = 'authn_passkey_added' OR name = 'authn_passkey_removed' OR name = 'authn_email_verified'
           OR name = 'authn_email_change' OR name = 'authn_login_unlock' OR name = 'client_created'
           OR name = 'client_updated' OR name = 'client_secret_rotated' OR name = 'client_disabled'
-          OR name = 'client_enabled')"
+          OR name = 'client_enabled' OR name = 'authn_recovery_codes_renewed')"
     };
 }
 
