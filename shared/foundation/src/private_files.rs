@@ -50,7 +50,13 @@ pub fn place(draft: &Path, path: &Path, existing: Existing) -> io::Result<()> {
             // The file system has no hard links. This file reserves the name, or fails as the link did.
             let mut options = OpenOptions::new();
             options.write(true).create_new(true).mode(0o600).open(path)?;
-            fs::rename(draft, path).inspect_err(|_| drop(fs::remove_file(path)))
+            // A network file system may report an error although it has renamed the draft.
+            let is_reserved = || path.metadata().is_ok_and(|file| file.len() == 0);
+            let renamed = fs::rename(draft, path);
+            if renamed.is_err() && is_reserved() {
+                let _ = fs::remove_file(path);
+            }
+            renamed
         }
         linked => linked,
     }

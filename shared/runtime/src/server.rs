@@ -14,10 +14,13 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
-use std::os::unix::net::UnixDatagram;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net as unix;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -74,8 +77,12 @@ pub fn tell_ready() {
     let Some(socket) = std::env::var_os("NOTIFY_SOCKET") else {
         return;
     };
-    let sent = UnixDatagram::unbound().and_then(|sender| sender.send_to(b"READY=1", socket));
-    if let Err(error) = sent {
+    let address = match socket.as_bytes() {
+        [b'@', name @ ..] => unix::SocketAddr::from_abstract_name(name),
+        path => unix::SocketAddr::from_pathname(OsStr::from_bytes(path)),
+    };
+    let send = |address| unix::UnixDatagram::unbound()?.send_to_addr(b"READY=1", &address);
+    if let Err(error) = address.and_then(send) {
         tracing::warn!(%error, "cannot tell systemd that the server is ready");
     }
 }

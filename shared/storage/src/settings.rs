@@ -131,6 +131,8 @@ impl DatabaseSettings {
         let invalid =
             |reason: &dyn Display| OpenError::from(InvalidSetting(format!("DATABASE_URL: {reason}")));
         let failed = |error: db::Error| match error {
+            // A wrong certificate does not become a right one by itself.
+            db::Error::Unavailable(sqlx::Error::Tls(_)) => invalid(&error),
             // A file that cannot be opened has a wrong path or a wrong owner.
             db::Error::Unavailable(_) if url.file().is_none() => OpenError::Unavailable(error),
             _ => invalid(&error),
