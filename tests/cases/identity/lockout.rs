@@ -234,7 +234,7 @@ async fn the_sign_in_page_shares_the_counter(world: SharedWorld) {
         .await;
     assert_eq!(answer.reply.status, 429, "{}", answer.reply);
     let text = answer.visible_text();
-    assert!(text.contains("Try again in 15 minutes."), "{text}");
+    assert!(text.contains("Try again in 15 minutes, or"), "{text}");
     assert_eq!(browser.cookie("sid"), None);
 }
 

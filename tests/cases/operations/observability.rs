@@ -143,7 +143,7 @@ fn grafana_can_draw_the_dashboard() {
     let dashboard = dashboard();
     let mut program = read("tests/cases/operations/observability/dashboard.ts");
     let pretty = read("deploy/observability/dashboard.json");
-    program += &format!("void ({pretty} satisfies LatchkeyDashboard);\n");
+    program += &format!("void ({} satisfies LatchkeyDashboard);\n", pretty.trim_end());
     let line = dashboard.to_string();
     for (right, wrong) in [
         ("\"schemaVersion\":", "\"schemaVersin\":"),

@@ -134,12 +134,10 @@ async fn apps_are_selected(world: SharedWorld) {
     );
     // The app with the id comes before those whose names begin alike.
     let name = format!("{} shop", app.id);
-    let shop = json!({ "name": name, "type": "service", "scope": "posts:read" });
-    let shop = admin.post(PATH).json(&shop).await.expect(201).json();
-    for (filter, ids) in [
-        ("", vec![app.id.as_str(), shop["id"].as_str().unwrap()]),
-        ("&type=service", vec![shop["id"].as_str().unwrap()]),
-    ] {
+    let shop_id = format!("{}-shop", app.id);
+    let shop = json!({ "id": shop_id, "name": name, "type": "service", "scope": "posts:read" });
+    admin.post(PATH).json(&shop).await.expect(201);
+    for (filter, ids) in [("", vec![&app.id, &shop_id]), ("&type=service", vec![&shop_id])] {
         let listed = admin.get(&format!("{PATH}?search={}{filter}", app.id)).await;
         let listed = listed.expect(200).json();
         let items = listed["items"].as_array().unwrap().iter();
