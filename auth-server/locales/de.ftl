@@ -82,7 +82,7 @@ back-to-sign-in = Zurück zur Anmeldung
 wrong-code = Dieser Code ist falsch oder wurde schon benutzt. Warten Sie auf den nächsten, und geben Sie ihn ein.
 session-ended = Sie wurden abgemeldet. Melden Sie sich wieder an.
 captcha-needs-script = Das Captcha braucht JavaScript. Erlauben Sie es auf dieser Seite, um sich anzumelden.
-captcha-not-loaded = Das Captcha wurde nicht geladen. Falls Ihr Browser Skripte anderer Websites blockiert, erlauben Sie sie auf dieser Seite. Versuchen Sie es sonst in ein paar Minuten noch einmal.
+captcha-not-loaded = Das Captcha konnte nicht geladen werden. Falls Ihr Browser Skripte anderer Websites blockiert, erlauben Sie sie auf dieser Seite. Andernfalls versuchen Sie es in ein paar Minuten noch einmal.
 captcha-required = Lösen Sie das Captcha, um fortzufahren.
 ended-password-changed = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos auf einem anderen Gerät geändert wurde.
 ended-password-reset = Sie wurden vor { $time } abgemeldet, weil das Passwort Ihres Kontos zurückgesetzt wurde.
@@ -215,7 +215,7 @@ account-profile = Profil
 account-created = Vor { $time } angelegt
 account-email-confirmed = bestätigt
 account-email-not-confirmed = nicht bestätigt
-account-email-requested = Eine Änderung zu { $email } wartet, bis Sie den Link öffnen, den wir dorthin geschickt haben, und sie bestätigen. Eine andere Änderung ersetzt sie.
+account-email-requested = Sie möchten diese Adresse in { $email } ändern. Öffnen Sie den Link, den wir dorthin geschickt haben, um die Änderung zu bestätigen. Eine spätere Änderung ersetzt diese.
 account-is-administrator = Sie verwalten diesen Dienst.
 account-signing-in = Anmeldung
 account-has-password = Sie können sich mit einem Passwort anmelden.
@@ -230,7 +230,7 @@ account-link-sent = Prüfen Sie Ihr Postfach
 account-two-step-on = An: Mit einem Passwort geben Sie auch einen Code aus Ihrer Authenticator‑App ein.
 account-two-step-off = Aus: Ihr Passwort allein gibt Zugang zu Ihrem Konto.
 account-recovery-codes = Wiederherstellungscodes
-account-few-recovery-codes = Sie haben zu wenige Wiederherstellungscodes. Wenn Sie Ihr Telefon verlieren, brauchen Sie einen, um sich mit Ihrem Passwort anzumelden.
+account-few-recovery-codes = Sie haben fast keine Wiederherstellungscodes mehr. Wenn Sie Ihr Telefon verlieren, brauchen Sie einen, um sich mit Ihrem Passwort anzumelden.
 account-no-password = Sie melden sich nur mit Passkeys an, die keinen Code brauchen.
 account-passkeys = { $n ->
     [one] Ihr Konto hat { $n } Passkey.
@@ -272,7 +272,7 @@ event-password-reset = Das Passwort wurde zurückgesetzt
 event-two-step-on = Die Anmeldung in zwei Schritten wurde eingeschaltet
 event-two-step-off = Die Anmeldung in zwei Schritten wurde ausgeschaltet
 event-recovery-code = Ein Wiederherstellungscode wurde benutzt
-event-recovery-codes-renewed = Neue Wiederherstellungscodes wurden erzeugt
+event-recovery-codes-renewed = Die Wiederherstellungscodes wurden ersetzt
 event-signed-in-passkey = Mit einem Passkey angemeldet
 event-passkey-added = Ein Passkey wurde hinzugefügt
 event-passkey-removed = Ein Passkey wurde entfernt
@@ -385,9 +385,9 @@ recovery-codes-explanation = Wenn Sie Ihr Telefon verlieren, geben Sie statt des
 recovery-codes-account = Die Codes gehören zum Konto { $email } und wurden am { $date } erzeugt.
 recovery-codes-print = Codes drucken
 recovery-codes-kept = Ich habe die Codes gesichert
-recovery-codes-renewed = Ihre Wiederherstellungscodes sind ersetzt
+recovery-codes-renewed = Ihre Wiederherstellungscodes wurden ersetzt
     .text = Die bisherigen Codes gelten nicht mehr.
-recovery-codes-renew = Neue Wiederherstellungscodes erzeugen
+recovery-codes-renew = Wiederherstellungscodes ersetzen
 recovery-codes-renew-effect = Sie erhalten zehn neue Codes. Die bisherigen gelten dann nicht mehr.
 recovery-codes-left = { $n ->
     [0] Es ist kein Wiederherstellungscode übrig.
@@ -631,7 +631,7 @@ from-now = in { $time }
 sign-in-again = Neu anmelden
 list-previous = Vorige Seite
 list-next = Nächste Seite
-list-none-yet = Bisher fand sich nichts, das diese Bedingungen erfüllt. Die nächste Seite sucht weiter.
+list-none-yet = Bisher wurde nichts gefunden, was diese Bedingungen erfüllt. Auf der nächsten Seite geht die Suche weiter.
 list-end = Sonst erfüllt nichts diese Bedingungen.
 list-part = Hier stehen { $first } bis { $last } von { $all }.
 order = Reihenfolge
@@ -706,7 +706,7 @@ events-list = Alle Ereignisse
 events-refusals = Abweisungen nach Art und Ursache
 events-refusals-rows = Abweisungen einer Art und Ursache teilen sich eine Zeile, die ihre Zahl und die neueste von ihnen zeigt. Wenn Sie keinen Anfang wählen, reicht die Liste einen Tag zurück.
 events-refusals-older = Nur die neuesten { $n } Einträge sind gruppiert, und es gibt ältere. Wählen Sie einen kürzeren Zeitraum, um diese zu sehen.
-events-refusals-unsearched = Ereignisse aus der Zeit vor mehr als { $time } wurden nicht durchsucht. Wählen Sie ein früheres Ende, um die Abweisungen darunter zu sehen.
+events-refusals-unsearched = Ereignisse, die vor mehr als { $time } geschehen sind, wurden nicht durchsucht. Um Abweisungen unter ihnen zu sehen, geben Sie bei „Vor (UTC)“ eine frühere Zeit ein.
 events-refusals-further = Kleinere Gruppen, die nicht gezeigt werden: { $n }. Wählen Sie ein Ereignis, um mehr zu sehen.
 events-of-cause = Alle Abweisungen dieser Art und Ursache
 events-of-kind = Alle Abweisungen dieser Art
@@ -834,7 +834,7 @@ verifiers-further = { $n ->
     [one] Ein weiterer Prüfer ist nicht gezeigt.
    *[other] { $n } weitere Prüfer sind nicht gezeigt.
  }
-verifiers-forgotten = So viele Clients haben den Schlüsselsatz in den letzten 24 Stunden geholt, dass der Issuer sich nicht alle merkt. Einer, dem der vorbereitete Schlüssel fehlt, ist hier möglicherweise nicht zu sehen.
+verifiers-forgotten = So viele Clients haben den Schlüsselsatz in den letzten 24 Stunden geholt, dass der Issuer sich nicht alle merkt. Ein Prüfer ohne den vorbereiteten Schlüssel kann deshalb in dieser Liste fehlen.
 verifiers-hidden = Ein Prüfer, der den Schlüsselsatz durch einen gemeinsamen Zwischenspeicher holt, ist hier nicht zu sehen.
 verifier = Prüfer
 verifier-api = API
@@ -846,8 +846,8 @@ verifier-lacks-it = fehlt
 verifier-seen = Zuletzt gesehen
 verifier-silent = seit { $time } ohne Meldung
 keys-effect-unready = Diesen Prüfern fehlt der vorbereitete Schlüssel. Sie lehnen die Token ab, die er signiert, bis sie den Schlüsselsatz neu holen:
-keys-despite-unready = Die Schlüssel wechseln, auch wenn Prüfern der nächste fehlt
-keys-unready = Einem Prüfer fehlt der vorbereitete Schlüssel, oder das ist nicht auszuschließen, so dass das Formular nichts bewirkt hat. Siehe unten. Sollen die Schlüssel trotzdem gewechselt werden, bestätigen Sie es im Formular.
+keys-despite-unready = Die Schlüssel wechseln, auch wenn Prüfern der vorbereitete Schlüssel fehlt
+keys-unready = Die Schlüssel wurden nicht gewechselt: Einem Prüfer fehlt der vorbereitete Schlüssel, oder er fehlt ihm möglicherweise. Die Prüfer stehen unten. Um die Schlüssel trotzdem zu wechseln, bestätigen Sie es im Formular.
 
 ## Users, for administrators
 
@@ -905,7 +905,7 @@ user-ended-families = { $n ->
    *[other] { $shown } Refresh-Token
  }
 user-disable = Konto deaktivieren
-user-disable-effect = Das beendet { $sessions } und den Zugriff von { $apps } und von den Apps dieses Dienstes mit { $families }. Der Benutzer kann sich nicht anmelden, bis Sie das Konto wieder aktivieren.
+user-disable-effect = Das beendet { $sessions }, { $families } und den Zugriff von { $apps } und von den Apps dieses Dienstes. Der Benutzer kann sich nicht anmelden, bis Sie das Konto wieder aktivieren.
 user-enable = Konto aktivieren
 user-enable-effect = Das Konto ist deaktiviert. Sobald es aktiviert ist, kann sich der Benutzer wieder anmelden.
 user-sign-out = Überall abmelden

@@ -63,7 +63,7 @@ cancel = Cancel
 sign-in = Sign in
 sign-in-forgot = Forgot your password?
 sign-in-passkey = Sign in with a passkey
-leads-to-app = Then you continue to { $client }.
+leads-to-app = Afterwards you continue to { $client }.
 sign-in-too-old = Your last sign‑in was over ten minutes ago. Sign in again to continue.
 sign-in-without-password = Your account has no password. Sign in with a passkey. If you have none at hand, set a password with a link that we mail you.
 sign-in-passkeys-unsupported = This browser cannot use a passkey: it is too old, or scripts are turned off for this site.
@@ -216,7 +216,7 @@ account-profile = Profile
 account-created = Created { $time } ago
 account-email-confirmed = confirmed
 account-email-not-confirmed = not confirmed
-account-email-requested = A change to { $email } waits until you open the link that we mailed there and confirm it. Another change replaces it.
+account-email-requested = You asked to change this address to { $email }. To confirm, open the link that we mailed there. A later request replaces this one.
 account-is-administrator = You administer this service.
 account-signing-in = Signing in
 account-has-password = You can sign in with a password.
@@ -231,7 +231,7 @@ account-link-sent = Check your e‑mail
 account-two-step-on = On: with a password, you also enter a code from your authenticator app.
 account-two-step-off = Off: your password alone gives access to your account.
 account-recovery-codes = Recovery codes
-account-few-recovery-codes = You have too few recovery codes. If you lose your phone, you need one to sign in with your password.
+account-few-recovery-codes = You have almost no recovery codes left. If you lose your phone, you need one to sign in with your password.
 account-no-password = You sign in with passkeys alone, which need no code.
 account-passkeys = { $n ->
     [one] Your account has { $n } passkey.
@@ -273,7 +273,7 @@ event-password-reset = The password was reset
 event-two-step-on = Two-step sign‑in was turned on
 event-two-step-off = Two-step sign‑in was turned off
 event-recovery-code = A recovery code was used
-event-recovery-codes-renewed = New recovery codes were made
+event-recovery-codes-renewed = The recovery codes were replaced
 event-signed-in-passkey = Signed in with a passkey
 event-passkey-added = A passkey was added
 event-passkey-removed = A passkey was removed
@@ -386,10 +386,10 @@ recovery-codes-explanation = If you lose your phone, enter one of these codes in
 recovery-codes-account = They belong to the account { $email }, and were made on { $date }.
 recovery-codes-print = Print the codes
 recovery-codes-kept = I have saved the codes
-recovery-codes-renewed = Your recovery codes are replaced
+recovery-codes-renewed = Your recovery codes were replaced
     .text = The former codes no longer work.
-recovery-codes-renew = Make new recovery codes
-recovery-codes-renew-effect = You get ten new codes. Those that you have no longer work then.
+recovery-codes-renew = Replace recovery codes
+recovery-codes-renew-effect = You get ten new codes. The codes that you have now stop working.
 recovery-codes-left = { $n ->
     [0] No recovery code is left.
     [one] { $n } recovery code is left.
@@ -619,7 +619,7 @@ from-now = in { $time }
 sign-in-again = Sign in again
 list-previous = Previous page
 list-next = Next page
-list-none-yet = Nothing that fits these conditions was found so far. The next page searches on.
+list-none-yet = No match has been found so far. The search continues on the next page.
 list-end = Nothing else fits these conditions.
 list-part = Shown here: { $first } to { $last } of { $all }.
 order = Order
@@ -694,7 +694,7 @@ events-list = All events
 events-refusals = Refusals by kind and cause
 events-refusals-rows = Refusals of one kind and cause share a row, which shows their number and the newest of them. Unless you choose a beginning, the list covers one day.
 events-refusals-older = Only the newest { $n } entries are grouped, and there are older ones. Choose a shorter time to see those.
-events-refusals-unsearched = Events from more than { $time } ago were not searched. Choose an earlier end to see the refusals among them.
+events-refusals-unsearched = Events from more than { $time } ago were not searched. To see refusals among them, enter an earlier time in “Before (UTC)”.
 events-refusals-further = Smaller groups that are not shown: { $n }. Choose an event to see more.
 events-of-cause = All refusals of this kind and cause
 events-of-kind = All refusals of this kind
@@ -822,7 +822,7 @@ verifiers-further = { $n ->
     [one] One further verifier is not shown.
    *[other] { $n } further verifiers are not shown.
  }
-verifiers-forgotten = So many clients fetched the key set within the last day that the issuer does not remember all of them. One without the staged key may be missing here.
+verifiers-forgotten = So many clients fetched the key set within the last day that the issuer does not remember all of them. A verifier without the staged key may be missing from this list.
 verifiers-hidden = A verifier that fetches the key set through a shared cache is not seen here.
 verifier = Verifier
 verifier-api = API
@@ -834,8 +834,8 @@ verifier-lacks-it = does not have it
 verifier-seen = Last seen
 verifier-silent = silent for { $time }
 keys-effect-unready = These verifiers do not have the staged key. They refuse the tokens that it signs until they fetch the key set again:
-keys-despite-unready = Rotate the keys even if verifiers lack the next one
-keys-unready = A verifier lacks the staged key or may lack it, so that the form had no effect. See below. To rotate the keys nevertheless, confirm it in the form.
+keys-despite-unready = Rotate the keys even if verifiers lack the staged key
+keys-unready = The keys were not rotated: a verifier lacks the staged key, or may lack it. The verifiers are listed below. To rotate the keys anyway, confirm it in the form.
 
 ## Users, for administrators
 
@@ -893,7 +893,7 @@ user-ended-families = { $n ->
    *[other] { $shown } refresh tokens
  }
 user-disable = Disable the account
-user-disable-effect = This ends { $sessions }, and the access of { $apps } and of the apps of this service, with { $families }. The user cannot sign in until you enable the account again.
+user-disable-effect = This ends { $sessions } and { $families }, and the access of { $apps } and of the apps of this service. The user cannot sign in until you enable the account again.
 user-enable = Enable the account
 user-enable-effect = The account is disabled. Once it is enabled, the user can sign in again.
 user-sign-out = Sign out everywhere

@@ -114,7 +114,7 @@ impl Notice<'_> {
                 "A recovery code was used",
                 format!(
                     "Someone signed in to your account with one of your recovery codes. Unused codes left: {remaining}. \
-                     You can make new ones on your account page."
+                     You can replace them on your account page."
                 ),
             ),
             Self::RecoveryCodesRenewed => (

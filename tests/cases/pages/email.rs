@@ -35,11 +35,11 @@ async fn a_user_changes_the_address(world: SharedWorld) {
 async fn the_account_shows_a_change_that_waits(world: SharedWorld) {
     let user = world.sign_up().await;
     let mut browser = user.browser();
-    let waits = |email: &str| format!("A change to {email} waits");
+    let waits = |email: &str| format!("You asked to change this address to {email}");
     // The link that confirms the present address is no change.
     let account = browser.open("/account").await;
     assert!(
-        !account.visible_text().contains("A change to"),
+        !account.visible_text().contains("You asked to change"),
         "{}",
         account.reply
     );

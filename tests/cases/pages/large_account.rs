@@ -196,7 +196,7 @@ async fn administrators_reach_all_of_them_on_small_pages_too(world: World) {
         assert_eq!(found.map(|items| items.len()), [100, 100], "{language}");
     }
     let first = admin.browser().open(&path).await;
-    let effect = "This ends 100 sessions , and the access of 100 connected apps and of";
+    let effect = "This ends 100 sessions and 1 refresh token , and the access of 100 connected apps and of";
     expect_words(&first, 200, effect);
 }
 
@@ -210,8 +210,7 @@ async fn the_pages_say_that_further_apps_are_not_shown(world: World) {
     let mut browser = admin.browser();
     let page = browser.open(&format!("/admin/users/{}", user.id)).await;
     expect_words(&page, 200, "apps are shown here. All connected apps of this user");
-    let effect =
-        "the access of at least 1000 connected apps and of the apps of this service, with 1 refresh token .";
+    let effect = "1 refresh token , and the access of at least 1000 connected apps and of the apps";
     expect_words(&page, 200, effect);
     let list = browser
         .open(&format!("/admin/consents?user_id={}", user.id))

@@ -39,7 +39,7 @@ async fn a_page_searches_a_bounded_number_of_users_and_apps(world: World) {
         let mut browser = admin.browser();
         let mut page = browser.open(list).await;
         for _ in 0..2 {
-            expect_words(&page, 200, "Nothing that fits these conditions was found so far.");
+            expect_words(&page, 200, "No match has been found so far.");
             let links = page.links().into_iter();
             let mut next = links.filter(|link| link.query().is_some_and(|query| query.contains("cursor=")));
             page = browser.open(next.next().unwrap().as_str()).await;

@@ -90,7 +90,7 @@ async fn a_code_completes_a_flow(world: SharedWorld) {
     let mut browser = world.browser();
     let sign_in = begin_flow(&mut browser, &app).await;
     let page = enter_password(&mut browser, &sign_in, &ann).await;
-    expect_words(&page, 200, "Then you continue to Some App");
+    expect_words(&page, 200, "Afterwards you continue to Some App");
     let done = browser
         .submit(&page, &[("otp", &authenticator.recovery_codes[0])])
         .await;

@@ -20,7 +20,7 @@ async fn a_stranger_signs_up_inside_a_flow(world: SharedWorld) {
     let sign_in = browser.open(to_sign_in.as_str()).await;
     let form = browser.open(link(&sign_in).unwrap().as_str()).await;
     for page in [&sign_in, &form] {
-        expect_words(page, 200, "Then you continue to Some App");
+        expect_words(page, 200, "Afterwards you continue to Some App");
     }
     let email = world.fresh_email();
     let created = browser

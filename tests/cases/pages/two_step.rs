@@ -93,9 +93,13 @@ async fn a_user_renews_the_recovery_codes(world: SharedWorld) {
     let (user, app, mut browser) = enrolled(&world).await;
     let account = browser.open("/account").await;
     expect_words(&account, 200, "10 recovery codes are left.");
-    assert!(!account.visible_text().contains("too few"), "{}", account.reply);
+    assert!(
+        !account.visible_text().contains("almost no recovery codes"),
+        "{}",
+        account.reply
+    );
     let done = post(&mut browser, "recovery-codes").await;
-    expect_words(&done, 200, "Your recovery codes are replaced");
+    expect_words(&done, 200, "Your recovery codes were replaced");
     let codes = done.recovery_codes();
     assert_eq!(codes.len(), 10);
     let log_in = |otp: &str| {
@@ -111,8 +115,8 @@ async fn a_user_renews_the_recovery_codes(world: SharedWorld) {
     let account = browser.open("/account").await;
     for words in [
         "2 recovery codes are left.",
-        "You have too few recovery codes.",
-        "New recovery codes were made",
+        "You have almost no recovery codes left.",
+        "The recovery codes were replaced",
     ] {
         expect_words(&account, 200, words);
     }

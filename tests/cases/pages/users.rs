@@ -56,7 +56,7 @@ async fn the_page_of_a_user_shows_all_that_belongs_to_the_account(world: SharedW
         "Read posts, including your drafts",
         "Two-step sign-in was turned on authn_mfa_enabled ·",
         "ago · by the user · ",
-        "This ends 1 session , and the access of 1 connected app and of the apps of this service, with 0 refresh tokens .",
+        "This ends 1 session and 0 refresh tokens , and the access of 1 connected app and of the apps of this service.",
         "users disable --email",
         &format!("users show --email '{}'", user.email),
         &format!("-X POST {}{}/disablements", world.base(), path_of(&user)),
@@ -107,7 +107,7 @@ async fn an_administrator_disables_and_enables_a_user(world: SharedWorld) {
     own_app.tokens(&user, "posts:read").await;
     let mut browser = admin.browser();
     let page = browser.open(&path_of(&user)).await;
-    expect_words(&page, 200, "of the apps of this service, with 2 refresh tokens .");
+    expect_words(&page, 200, "and 2 refresh tokens , and the access of");
     expect_words(
         &page,
         200,

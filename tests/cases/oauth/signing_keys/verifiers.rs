@@ -147,7 +147,7 @@ async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape
         assert!(
             unconfirmed
                 .visible_text()
-                .contains("A verifier lacks the staged key or may lack it"),
+                .contains("The keys were not rotated: a verifier lacks the staged key"),
             "{}",
             unconfirmed.reply
         );

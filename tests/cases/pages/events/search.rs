@@ -40,7 +40,7 @@ async fn a_page_searches_a_bounded_number_of_events(world: World) {
     // A condition that selects few events leads, whichever it is.
     assert_eq!(counts("name=odd&trace_id=trace+11").await, [1]);
     let page = admin.browser().open(&format!("{PATH}?{both}")).await;
-    expect_words(&page, 200, "Nothing that fits these conditions was found so far.");
+    expect_words(&page, 200, "No match has been found so far.");
     let next = page.links().into_iter();
     let mut next = next.filter(|link| link.query().is_some_and(|query| query.contains("cursor=")));
     let next = admin.browser().open(next.next().unwrap().as_str()).await;
@@ -48,7 +48,7 @@ async fn a_page_searches_a_bounded_number_of_events(world: World) {
     // The view that groups refusals searches as many, and tells where it ended.
     let refusals = format!("{PATH}?view=refusals&name=even");
     let page = admin.browser().open(&refusals).await;
-    expect_words(&page, 200, "ago were not searched. Choose an earlier end");
+    expect_words(&page, 200, "ago were not searched. To see refusals among them");
     for (query, has_older) in [
         ("name=even".to_owned(), true),
         (format!("name=even&since={late}"), false),
