@@ -57,9 +57,9 @@ pub struct SignInSettings {
           value_parser = parse_http_url)]
     pub captcha_script_url: Option<Url>,
 
-    /// From where the captcha widget may load scripts, styles and frames, and to where it may send requests,
-    /// separated by commas: sources of a content security policy, such as `https://*.example.org` [default:
-    /// the origin of the script].
+    /// The origins that the captcha widget needs, as sources of a content security policy separated by
+    /// commas, such as `https://*.example.org`: it may load scripts, styles and frames from them and send
+    /// requests to them [default: the origin of the script].
     #[arg(long, env = "LATCHKEY_CAPTCHA_SOURCES", global = true, value_delimiter = ',', value_name = "SOURCE",
           value_parser = parse_source)]
     pub captcha_sources: Vec<String>,
