@@ -43,7 +43,7 @@ function cell(column, parameter, value, label = value) {
   return made;
 }
 
-// The row is as the page would have it, except for the time.
+// Builds the row that a reload would show, except for the form of the time.
 function row(event) {
   const made = element("tr", "", { role: "row", "data-id": event.id });
   const { words } = event;

@@ -88,6 +88,7 @@ for (const field of document.querySelectorAll(".password > input")) {
 }
 
 // A captcha whose script is blocked or whose service is down leaves its place empty and reports nothing.
+// A slow one may still appear, and then the message goes.
 for (const widget of document.querySelectorAll("[data-sitekey]")) {
   const message = widget.nextElementSibling;
   setInterval(() => (message.hidden = widget.hasChildNodes()), WIDGET_WAIT);

@@ -72,7 +72,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; img
 #[template(path = "sign_up.html")]
 pub(crate) struct SignUpPage<'a> {
     pub(crate) form: FormState<'a>,
-    /// The name of the app to which the flow leads, if an administrator chose it.
+    /// The name of the app to which the flow leads, if an administrator created the app.
     pub(crate) app: Option<&'a str>,
     /// The authorization flow that continues after sign-up.
     pub(crate) flow: Option<&'a str>,

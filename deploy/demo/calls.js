@@ -53,7 +53,7 @@ export class Calls {
     return new Promise((resolve) => { this.#lost = { key, resolve }; });
   }
 
-  // Loses no further answer, also if none has come.
+  // Stops losing answers, even if none was lost yet.
   keepAnswers() {
     this.#lost = undefined;
   }

@@ -32,7 +32,7 @@ function wayOn(error) {
   return error instanceof ConnectionError && words.tryAgain;
 }
 
-// The reference explains the errors of responses, and a page of the module its own.
+// Links to an explanation: the API reference for an error response, a page of the module for its own errors.
 function explanation({ status, documentation }) {
   if (status) return el("a", { href: `${settings.api}/docs` }, words.reference);
   return documentation && el("a", { href: documentation }, words.explanation);

@@ -47,8 +47,8 @@ pub struct FlowRequest {
     pub request_uri: Option<RequestUri>,
     /// The time at which it arrived and began the flow.
     pub received_at: Timestamp,
-    /// The name of the client at that time, if an administrator chose it. Only the consent page, which tells
-    /// who chose it, shows any other name.
+    /// The name that the client had then, if an administrator created it. A name that a client chose itself
+    /// appears on the consent page only, which says so.
     pub client_name: Option<String>,
 }
 

@@ -23,7 +23,7 @@ use identity::sessions::OwnSession;
 use identity::users::Role;
 use std::collections::HashMap;
 
-/// The number of recovery codes from which on the page asks the user to make new ones.
+/// The page asks the user to replace the recovery codes when this many or fewer are left.
 const FEW_RECOVERY_CODES: u64 = 2;
 
 /// The account of a user.
@@ -52,8 +52,8 @@ struct AccountTemplate<'a> {
     mfa_enabled: bool,
     /// The number of unused recovery codes.
     recovery_codes_left: u64,
-    /// Whether to ask the user above all else to make new ones.
-    lacks_recovery_codes: bool,
+    /// Whether a notice at the top of the page asks the user to replace them.
+    has_few_recovery_codes: bool,
     has_password: bool,
     is_administrator: bool,
     /// The number of passkeys; `None` if no passkey can belong to this installation.
@@ -106,7 +106,7 @@ pub(crate) fn account(page: &AccountPage<'_>) -> Response {
             created_at: account.user.created_at,
             mfa_enabled: account.mfa_enabled,
             recovery_codes_left,
-            lacks_recovery_codes: needs_codes && recovery_codes_left <= FEW_RECOVERY_CODES,
+            has_few_recovery_codes: needs_codes && recovery_codes_left <= FEW_RECOVERY_CODES,
             has_password: account.has_password,
             is_administrator: account.user.role == Role::Admin,
             passkeys,

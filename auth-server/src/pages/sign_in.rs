@@ -15,7 +15,7 @@ use url::Url;
 #[template(path = "sign_in.html")]
 pub(crate) struct SignInPage<'a> {
     pub(crate) form: FormState<'a>,
-    /// The name of the app to which the flow leads, if an administrator chose it.
+    /// The name of the app to which the flow leads, if an administrator created the app.
     pub(crate) app: Option<&'a str>,
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,
@@ -44,7 +44,7 @@ pub(crate) struct SignInPage<'a> {
 #[template(path = "second_step.html")]
 pub(crate) struct SecondStepPage<'a> {
     pub(crate) form: FormState<'a>,
-    /// The name of the app to which the flow leads, if an administrator chose it.
+    /// The name of the app to which the flow leads, if an administrator created the app.
     pub(crate) app: Option<&'a str>,
     /// The authorization flow that continues after sign-in.
     pub(crate) flow: Option<&'a str>,

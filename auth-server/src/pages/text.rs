@@ -44,7 +44,7 @@ pub fn of<'a>(id: impl Into<Cow<'a, str>>) -> Text<'a> {
 
 /// Returns a duration as a text, rounded up to a whole unit.
 pub(crate) fn duration(length: Duration) -> String {
-    in_words(duration::rounded(length))
+    in_words(duration::rounded_up(length))
 }
 
 fn in_words((n, unit): (u64, Unit)) -> String {
@@ -125,7 +125,7 @@ impl Text<'_> {
         now: impl Borrow<Timestamp>,
     ) -> Self {
         let (at, now) = (*at.borrow(), *now.borrow());
-        self.time(name, at, duration::elapsed(now.since(at)))
+        self.set_time(name, at, duration::rounded_down(now.since(at)))
     }
 
     /// Sets an argument to the time from `now` until `at`, like [`Text::since`], but rounded up.
@@ -137,10 +137,10 @@ impl Text<'_> {
         now: impl Borrow<Timestamp>,
     ) -> Self {
         let (at, now) = (*at.borrow(), *now.borrow());
-        self.time(name, at, duration::rounded(at.since(now)))
+        self.set_time(name, at, duration::rounded_up(at.since(now)))
     }
 
-    fn time(mut self, name: &'static str, at: Timestamp, length: (u64, Unit)) -> Self {
+    fn set_time(mut self, name: &'static str, at: Timestamp, length: (u64, Unit)) -> Self {
         let words = in_words(length);
         self.arguments.set(name, format!("{TIME}{words}{END_OF_TIME}"));
         self.time = Some(at);

@@ -72,7 +72,7 @@ export class Latchkey extends EventTarget {
   #keys;
   #renewal;
   #timer;
-  // The error of the last renewal, and the time of the next one.
+  // The last renewal, if it failed: its error, and when to try again.
   #failure;
   #ended;
   // Counts the ends of sessions, so that a refresh that was under way at one brings no token back.
@@ -93,7 +93,7 @@ export class Latchkey extends EventTarget {
       if (!this.#failure?.error.retryAfter) this.#failure = undefined;
       this.#wake();
     };
-    // The last one bubbles from the document.
+    // `visibilitychange` bubbles from the document to the window.
     for (const type of ["online", "pageshow", "visibilitychange"]) globalThis.addEventListener?.(type, wake, { signal });
   }
 
@@ -162,8 +162,9 @@ export class Latchkey extends EventTarget {
     const end = new SessionEndedError("signed_out", "The user signed out.");
     this.#end(end);
     this.#tell({ ended: { error: "signed_out_elsewhere", description: "The user signed out in another tab." } });
-    // At once, because the user may close the page. The issuer ends the grant by a used token too, and then refuses a
-    // refresh that is under way. A token that another tab had sent before it heard of the end may arrive meanwhile.
+    // Does not wait for the lock, because the user may close the page. The issuer accepts a used refresh token here,
+    // ends the grant, and refuses a refresh that is under way. A token that another tab had sent before it heard of the
+    // end may arrive meanwhile.
     const sent = this.#postWithCookie("/token/revoke").finally(() => this.#end(end));
     // The answer removes the cookie, so the next sign-in waits for it.
     this.#exclusively((all) => all.push(sent));

@@ -28,7 +28,7 @@ sql! {
                                          FROM verifiers WHERE kind = 'client') AS placed
                     WHERE place <= $1 ORDER BY seen_at DESC LIMIT 1 OFFSET $2";
     PRUNE = delete_expired!("verifiers", "seen_at");
-    PRUNE_OF_ADDRESSES = "DELETE FROM verifiers WHERE kind = 'client' AND (name, user_agent) IN (
+    PRUNE_ADDRESS_SURPLUS = "DELETE FROM verifiers WHERE kind = 'client' AND (name, user_agent) IN (
                           SELECT name, user_agent
                           FROM (SELECT name, user_agent, ROW_NUMBER() OVER (PARTITION BY name ORDER BY seen_at DESC) AS place
                                 FROM verifiers WHERE kind = 'client') AS placed
@@ -45,8 +45,8 @@ const RETENTION: Duration = Duration::from_secs(24 * 3600);
 /// The largest number of clients that are known, and of verifiers in a list. Of more clients, those are
 /// forgotten that fetched the key set least recently.
 const CAPACITY: i64 = 1_000;
-/// The largest number of clients of one address that are known. So one address cannot fill the list.
-const OF_ADDRESS: i64 = 50;
+/// The same for the clients of one address, so that it cannot fill the list.
+const CAPACITY_PER_ADDRESS: i64 = 50;
 /// The interval between two reports of a replica of the API.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// The time after its last report from which a replica of the API counts as silent.
@@ -154,19 +154,18 @@ impl KnownVerifier {
 /// within the last day, 50 of an address at most. Of each kind, the one that was seen last is first.
 pub async fn list(db: &Db, now: Timestamp) -> Result<Vec<KnownVerifier>, Error> {
     let since = now.before(RETENTION);
-    let rows = fetch_all!(db.reader(), Row, LIST, since, OF_ADDRESS, CAPACITY)?;
+    let rows = fetch_all!(db.reader(), Row, LIST, since, CAPACITY_PER_ADDRESS, CAPACITY)?;
     let verifiers = rows.into_iter().map(|row| KnownVerifier::of(row, now));
     Ok(verifiers.collect())
 }
 
-/// Returns whether others may verify tokens than these, which [`list`] returned: it had no room for more of
-/// all clients, or of those of an address.
-pub fn may_lack_some(listed: &[KnownVerifier]) -> bool {
+/// Returns whether [`list`] may have left out verifiers: it returned 1,000, or 50 clients of one address.
+pub fn is_truncated(listed: &[KnownVerifier]) -> bool {
     let mut of_names: HashMap<&str, i64> = HashMap::new();
     for verifier in listed {
         *of_names.entry(&verifier.name).or_default() += 1;
     }
-    let is_full = of_names.values().any(|&number| number >= OF_ADDRESS);
+    let is_full = of_names.values().any(|&number| number >= CAPACITY_PER_ADDRESS);
     is_full || of_names.values().sum::<i64>() >= CAPACITY
 }
 
@@ -175,11 +174,17 @@ pub fn may_lack_some(listed: &[KnownVerifier]) -> bool {
 pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
     db.prune(PRUNE, now.before(RETENTION)).await?;
     db.change_under_lease("verifiers of addresses", |limit| async move {
-        execute!(db.writer(), PRUNE_OF_ADDRESSES, OF_ADDRESS, limit)
+        execute!(db.writer(), PRUNE_ADDRESS_SURPLUS, CAPACITY_PER_ADDRESS, limit)
     })
     .await?;
-    // Another process may still delete those of addresses, so that this does not count them.
-    let surplus = fetch_optional!(db.reader(), (Timestamp,), FIND_SURPLUS, OF_ADDRESS, CAPACITY)?;
+    // Does not count the surplus of addresses, which another process may still be deleting.
+    let surplus = fetch_optional!(
+        db.reader(),
+        (Timestamp,),
+        FIND_SURPLUS,
+        CAPACITY_PER_ADDRESS,
+        CAPACITY
+    )?;
     if let Some((seen_at,)) = surplus {
         db.prune(PRUNE_CLIENTS, seen_at).await?;
     }

@@ -57,12 +57,12 @@ pub enum Unit {
 
 /// Rounds a duration up to a whole number of seconds below a minute, of minutes below two hours, of hours
 /// below two days, otherwise of days. The number is at least 1, and 60 minutes are an hour.
-pub fn rounded(length: Duration) -> (u64, Unit) {
+pub fn rounded_up(length: Duration) -> (u64, Unit) {
     in_units(length, u64::div_ceil)
 }
 
-/// Rounds a duration down to the same units, as people tell how long ago something was.
-pub fn elapsed(length: Duration) -> (u64, Unit) {
+/// Rounds a duration down to the units of [`rounded_up`], for the time since something happened.
+pub fn rounded_down(length: Duration) -> (u64, Unit) {
     in_units(length, |seconds, unit| seconds / unit)
 }
 
@@ -78,9 +78,9 @@ fn in_units(length: Duration, divide: fn(u64, u64) -> u64) -> (u64, Unit) {
     }
 }
 
-/// Formats a duration for messages, [rounded]. Examples: "24 hours", "15 minutes", "40 seconds".
+/// Formats a duration for messages, [rounded up](rounded_up), such as "24 hours" or "15 minutes".
 pub fn in_words(length: Duration) -> String {
-    let (n, unit) = rounded(length);
+    let (n, unit) = rounded_up(length);
     let unit = match unit {
         Unit::Second => "second",
         Unit::Minute => "minute",
@@ -132,7 +132,7 @@ mod tests {
             (10_799, (2, Unit::Hour)),
             (172_801, (2, Unit::Day)),
         ] {
-            assert_eq!(elapsed(Duration::from_secs(seconds)), expected, "{seconds}");
+            assert_eq!(rounded_down(Duration::from_secs(seconds)), expected, "{seconds}");
         }
     }
 

@@ -33,21 +33,21 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()?;
     let placed = place(&draft, path, existing);
-    // It is gone already, unless it is linked or could not be placed.
+    // The draft is still there if it was linked or could not be placed.
     let _ = fs::remove_file(&draft);
     placed?;
     path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
 }
 
-/// Gives the file `draft` the name `path` in the same directory, atomically. `draft` may remain as a second
-/// name of it. Where the file system has no hard links, a crash can leave an empty file if none was there.
+/// Moves `draft` to `path` in the same directory, atomically. With [`Existing::Kept`], `draft` may remain as
+/// a second name, and without hard links a crash may leave an empty file at `path`.
 pub fn place(draft: &Path, path: &Path, existing: Existing) -> io::Result<()> {
     if existing == Existing::Replaced {
         return fs::rename(draft, path);
     }
     match fs::hard_link(draft, path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            // The file system has no hard links. This file reserves the name, or fails as the link did.
+            // Without hard links, an empty file reserves the name; creating it fails if the name is taken.
             let mut options = OpenOptions::new();
             options.write(true).create_new(true).mode(0o600).open(path)?;
             // A network file system may report an error although it has renamed the draft.

@@ -130,7 +130,7 @@ pub async fn renew_recovery_codes(
     if users::lock(&mut tx, &verified).await?.is_none() {
         return Err(credential_check::Error::WrongCredentials.into());
     }
-    // Two-step sign-in is still on: turning it off ends this session.
+    // This also proves that two-step sign-in is still on, because turning it off ends this session.
     credential_check::hold_session(&mut tx, session, context).await?;
     let codes = recovery_codes::replace_all(&mut tx, &identity.account_key, user.id).await?;
     let event = Event::success(EventName::RecoveryCodesRenewed).user(user.id);

@@ -39,10 +39,10 @@ const MAX_HEAD_SIZE: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 /// The time that requests in progress have to finish after a signal to stop.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
-/// The time after a signal to stop in which a proxy learns that its kept connections end: each response says
-/// so. If they were closed at once, the requests that it is just sending would be lost, and proxies repeat no
-/// POST.
-const LAST_REQUESTS: Duration = Duration::from_secs(1);
+/// The time for which connections of proxies stay open after a signal to stop. Responses in this time have
+/// `Connection: close`. If the connections were closed at once, requests under way would be lost, and proxies
+/// do not repeat a POST.
+const PROXY_GRACE: Duration = Duration::from_secs(1);
 
 /// Binds a listener. The error message names `address`.
 pub async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
@@ -103,8 +103,8 @@ pub struct ConnectionLimits {
 }
 
 /// Serves requests with `handle` on `threads` until `stop` resolves, within `limits`. Then reports
-/// the drain to `health` and waits up to 20 s for the requests in progress. The kept connections of proxies
-/// are served for another second.
+/// the drain to `health` and waits up to 20 s for the requests in progress. Connections of proxies stay
+/// open for a second.
 pub async fn run<F>(
     listener: TcpListener,
     handle: impl Fn(Request) -> F + Clone + Send + 'static,
@@ -119,7 +119,7 @@ pub async fn run<F>(
     let permits = Arc::new(Semaphore::new(limits.connections + 1));
     let (requests, responses) = (limits.request_memory, limits.response_memory);
     let budgets = Arc::new(Budgets::new(limits.connections as u64, requests, responses));
-    let (of_clients, of_proxies) = (GracefulShutdown::new(), GracefulShutdown::new());
+    let (client_connections, proxy_connections) = (GracefulShutdown::new(), GracefulShutdown::new());
     let stopping = Arc::<AtomicBool>::default();
     let mut stop = std::pin::pin!(stop);
     for runtime in threads.in_turn() {
@@ -135,8 +135,8 @@ pub async fn run<F>(
         };
         let (handle, stopping) = (handle.clone(), Arc::clone(&stopping));
         let watcher = match limits.proxies.trusts(peer.ip()) {
-            true => of_proxies.watcher(),
-            false => of_clients.watcher(),
+            true => proxy_connections.watcher(),
+            false => client_connections.watcher(),
         };
         let (abort, registration) = AbortHandle::new_pair();
         let connection = Arc::new(Connection::new(peer.ip(), abort, Arc::clone(&budgets)));
@@ -154,11 +154,11 @@ pub async fn run<F>(
     stopping.store(true, Ordering::Relaxed);
     drop(listener);
     tracing::info!("stopping: waiting for the requests in progress");
-    let drained = futures_util::future::join(of_clients.shutdown(), async {
-        if of_proxies.count() > 0 {
-            tokio::time::sleep(LAST_REQUESTS).await;
+    let drained = futures_util::future::join(client_connections.shutdown(), async {
+        if proxy_connections.count() > 0 {
+            tokio::time::sleep(PROXY_GRACE).await;
         }
-        of_proxies.shutdown().await;
+        proxy_connections.shutdown().await;
     });
     if tokio::time::timeout(DRAIN_TIMEOUT, drained).await.is_err() {
         let seconds = DRAIN_TIMEOUT.as_secs();

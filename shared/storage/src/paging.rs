@@ -6,7 +6,7 @@
 
 mod slice;
 
-pub use slice::{PAGE_SIZE, PageSlice, SEARCHED, Sorting, begins_with};
+pub use slice::{MAX_SEARCHED, PAGE_SIZE, PageSlice, Sorting, begins_with};
 
 use crate::db::Error;
 use foundation::list_query::Direction;
@@ -93,8 +93,8 @@ where
     .await
 }
 
-/// Like [`read_page`], for a list in which the items that fit are searched. `search` returns the position at
-/// which it ended too, if it ended before the slice.
+/// Like [`read_page`], for a list whose items must be searched. `search` also returns the position where it
+/// stopped, if it stopped before the slice was full.
 pub async fn search_page<T, A, F>(
     direction: Direction,
     sorting: Sorting,

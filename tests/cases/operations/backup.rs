@@ -186,15 +186,23 @@ async fn nothing_is_overwritten_or_restored_halfway(world: World) {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }
 
-/// A filter of system calls for bubblewrap. A hard link fails as on a file system that has none.
+/// A filter of system calls for bubblewrap, in BPF (`linux/bpf_common.h`, `linux/seccomp.h`). A hard link
+/// fails as on a file system that has none.
 fn without_hard_links() -> Vec<u8> {
+    const LOAD: u16 = 0x20;
+    const JUMP_IF_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    /// Its offset in `struct seccomp_data`.
+    const NUMBER_OF_CALL: u32 = 0;
+    const FAIL_WITH_EPERM: u32 = 0x0005_0001;
+    const ALLOW: u32 = 0x7fff_0000;
     let linkat = if cfg!(target_arch = "x86_64") { 265 } else { 37 };
-    // Load the number of the call, compare it, fail with EPERM, allow. A jump skips an instruction.
+    // A jump skips the first number of instructions if the values are equal, and otherwise the second.
     let instructions: [(u16, [u8; 2], u32); 4] = [
-        (0x20, [0, 0], 0),
-        (0x15, [0, 1], linkat),
-        (0x06, [0, 0], 0x0005_0001),
-        (0x06, [0, 0], 0x7fff_0000),
+        (LOAD, [0, 0], NUMBER_OF_CALL),
+        (JUMP_IF_EQUAL, [0, 1], linkat),
+        (RETURN, [0, 0], FAIL_WITH_EPERM),
+        (RETURN, [0, 0], ALLOW),
     ];
     let instructions = instructions.into_iter().map(|(code, jumps, value)| {
         let (code, value) = (code.to_ne_bytes(), value.to_ne_bytes());

@@ -74,10 +74,10 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Key>, Error> {
 
 /// Returns the query of the page that begins with the key of this `kid` and goes on with older ones. It is
 /// the first page if there is no such key.
-pub async fn beginning_with(db: &Db, kid: &str) -> Result<ListQuery, Error> {
+pub async fn query_from(db: &Db, kid: &str) -> Result<ListQuery, Error> {
     let mut query = ListQuery::parse("");
     let position = find_position(db, kid).await?;
-    // The page after a position is without it, and the key has the next lower number.
+    // A page leaves out the item at its cursor, so the cursor is one number above the key.
     query.page.cursor = position.map(|(created_at, number)| Cursor {
         created_at,
         id: number + 1,

@@ -85,10 +85,10 @@ impl Readiness {
         }
     }
 
-    /// Returns whether verifiers that were forgotten, because too many are known, may lack the staged key.
-    /// None lacks it if no key is staged.
-    pub fn may_lack_some(&self) -> bool {
-        self.staged.is_some() && verifiers::may_lack_some(&self.verifiers)
+    /// Returns whether the issuer may have forgotten a verifier that lacks the staged key. None lacks it if
+    /// no key is staged.
+    pub fn may_miss_unready(&self) -> bool {
+        self.staged.is_some() && verifiers::is_truncated(&self.verifiers)
     }
 
     /// Returns the number of verifiers of this kind that have the key with this `kid`.
@@ -133,7 +133,7 @@ impl Readiness {
         let named = unready.iter().take(NAMED).map(name);
         named
             .chain((further > 0).then(|| format!("{further} more")))
-            .chain(self.may_lack_some().then(|| forgotten.to_owned()))
+            .chain(self.may_miss_unready().then(|| forgotten.to_owned()))
             .collect()
     }
 }

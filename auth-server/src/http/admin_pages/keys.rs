@@ -86,7 +86,7 @@ pub(crate) async fn show(
     let session = require_administrator(session, &here, query.signed_in.is_some())?;
     let parameters = list.as_deref().unwrap_or_default();
     let list = match Query::read(parameters).first("kid", parse_text) {
-        Some(kid) => list::beginning_with(&app.identity.db, &kid).await?,
+        Some(kid) => list::query_from(&app.identity.db, &kid).await?,
         None => ListQuery::parse(parameters),
     };
     let overview = Overview::read(&app, list, context.now).await?;

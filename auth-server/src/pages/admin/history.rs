@@ -56,7 +56,7 @@ impl<'a> History<'a> {
     /// Returns the changes that the page with this path shows, each with the one who made it.
     pub(super) fn new(changes: &'a Changes, emails: &HashMap<i64, String>, page: &str) -> Self {
         let items = changes.events.iter().map(|change| EventItem {
-            by: by_others(change),
+            by: author_in_words(change),
             ..EventItem::new(change, emails)
         });
         let older = |before: Cursor| paths::with_query(page, &[("changes", &before.to_string())]);
@@ -68,8 +68,9 @@ impl<'a> History<'a> {
     }
 }
 
-/// Returns the one who made a change, unless it was an administrator. Only a command has no address.
-fn by_others(change: &SecurityEvent) -> Option<Text<'static>> {
+/// Returns the author of a change: a command, the app or the user; `None` for an administrator. Only changes
+/// by commands have no address.
+fn author_in_words(change: &SecurityEvent) -> Option<Text<'static>> {
     match (change.administrator_id, &change.address) {
         (Some(_), _) => None,
         (None, None) => Some(text::of("event-by-command")),

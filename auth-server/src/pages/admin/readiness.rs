@@ -21,8 +21,8 @@ pub(super) struct ReadinessPart<'a> {
     pub(super) verifiers: Vec<VerifierItem<'a>>,
     /// The number of verifiers that are not shown.
     pub(super) further: u64,
-    /// Whether there may be others, which are not known.
-    pub(super) may_lack_some: bool,
+    /// Whether the issuer may have forgotten a verifier that lacks the staged key.
+    pub(super) may_miss_unready: bool,
     pub(super) in_terminal: InTerminal,
 }
 
@@ -59,7 +59,7 @@ impl<'a> ReadinessPart<'a> {
                 .map(|(n, verifier)| item(verifier, readiness.staged.is_some() && n >= unready, now))
                 .collect(),
             further: readiness.verifiers.len().saturating_sub(SHOWN) as u64,
-            may_lack_some: readiness.may_lack_some(),
+            may_miss_unready: readiness.may_miss_unready(),
             in_terminal: InTerminal::new("keys verifiers", &format!("{url}/verifiers")),
         }
     }

@@ -110,7 +110,7 @@ enum Rotation<'a> {
         effect: Text<'a>,
         /// The verifiers that lack the staged key.
         unready: Vec<VerifierItem<'a>>,
-        /// The number of verifiers that lack the staged key, if it must be confirmed that some may.
+        /// The number of verifiers that lack the staged key, if the rotation needs a confirmation.
         to_confirm: Option<usize>,
         in_terminal: InTerminal,
     },

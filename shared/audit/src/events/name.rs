@@ -80,7 +80,7 @@ event_names! {
     ClientEnabled = "client_enabled",
     /// A client deleted its own registration.
     ClientDeleted = "client_deleted",
-    /// A client got access that it did not have, a user connected a device, or a user denied one of both.
+    /// A user gave a client access that it did not have, connected a device, or denied one of these.
     Consent = "authz_consent",
     /// A client got a code for access that it had already.
     AccessRenewed = "authz_access_renewed",

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Write as _};
 
 /// The number of items on a full page.
 pub const PAGE_SIZE: usize = 20;
-/// The number of items among which a page searches those that fit, if no index has them.
-pub const SEARCHED: usize = 10_000;
+/// The largest number of items that one page searches, if no index has those that fit.
+pub const MAX_SEARCHED: usize = 10_000;
 /// The capacity of the text of a slice, in bytes, which most texts do not exceed.
 const CAPACITY: usize = 160;
 
@@ -107,14 +107,14 @@ impl PageSlice {
         text(format_args!("{begin}{end} {}", self.order_and_limit()))
     }
 
-    /// Returns the end of a statement that reads the last item which a page searches, if there are so many.
+    /// Returns the clauses that select the last item that a page searches; no row if there are fewer.
     pub fn last_searched(self) -> String {
         let clauses = self.limited_to(1).clauses();
-        format!("{clauses} OFFSET {}", SEARCHED - 1)
+        format!("{clauses} OFFSET {}", MAX_SEARCHED - 1)
     }
 
-    /// Returns ` AND` and the condition that an item does not come after a last one, whose key has the values
-    /// of the [`parameter`](Self::parameter) `n` and those that follow.
+    /// Returns ` AND` and the condition that an item is at or before a position, whose key is in the
+    /// parameters from the [`parameter`](Self::parameter) `n` on.
     pub fn up_to(self, n: usize) -> String {
         let Sorting { key, order } = self.sorting;
         let until = match order {

@@ -62,7 +62,7 @@ async fn walk(shape: Shape, installs: bool) {
     assert!(commands <= MAX_COMMANDS, "{commands} commands");
 
     let script = match installs {
-        // The programs of the tests trust no authority, and pip must.
+        // The tests set `SSL_CERT_FILE` to an empty file, with which pip cannot connect.
         true => format!("unset SSL_CERT_FILE\n{needed}"),
         false => format!("PATH={}:$PATH\n{}", tool("authlib/bin").display(), texts(&["sh"])),
     };

@@ -7,7 +7,7 @@ use foundation::list_query::Order;
 use sqlx::AssertSqlSafe;
 use storage::db::{Db, Error, Value};
 use storage::fetch_all_with;
-use storage::paging::{PageSlice, SEARCHED};
+use storage::paging::{MAX_SEARCHED, PageSlice};
 
 /// A part of a list, with its conditions.
 pub(super) struct Part {
@@ -142,7 +142,8 @@ fn search_sql(columns: &[&str], slice: PageSlice) -> String {
     let slice = slice.limited_to(1);
     let ends = columns.iter().zip(1..).map(|(column, n)| {
         let (condition, clauses) = (of_index(column, &slice.parameter(n)), slice.clauses());
-        let end = format!("SELECT at FROM security_events WHERE TRUE{condition}{clauses} OFFSET {SEARCHED}");
+        let end =
+            format!("SELECT at FROM security_events WHERE TRUE{condition}{clauses} OFFSET {MAX_SEARCHED}");
         format!("SELECT CAST({} AS BIGINT), ({end})", n - 1)
     });
     ends.collect::<Vec<_>>().join(" UNION ALL ")
