@@ -86,22 +86,22 @@ struct ListStatement {
 /// Returns the requested page of the clients, by id, or by name if a text selects them. The first page by
 /// name begins with the client that has the text as its id.
 pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
-    let search = match query.search {
+    let by = match query.search {
         None => Search::None,
         Some(_) => Search::Name,
     };
-    let (page, sorting) = (&query.page, Sorting::by(search.key(), query.order()));
+    let (page, sorting) = (&query.page, Sorting::by(by.key(), query.order()));
     let anchor = match &page.cursor {
         None => None,
-        Some(id) => anchor(db, search, id).await?,
+        Some(id) => anchor(db, by, id).await?,
     };
     let mut found = paging::search_page(page.direction, sorting, anchor, |slice, anchor| {
-        find(db, query, search, slice, anchor.unwrap_or_default())
+        search(db, query, by, slice, anchor.unwrap_or_default())
     })
     .await?;
-    if search == Search::Name && found.is_first {
+    if by == Search::Name && found.is_first {
         let slice = Search::Id.first_slice();
-        let (with_id, _) = find(db, query, Search::Id, slice, Vec::new()).await?;
+        let (with_id, _) = search(db, query, Search::Id, slice, Vec::new()).await?;
         found.items.splice(0..0, with_id);
         found.items.truncate(PAGE_SIZE);
     }
@@ -119,7 +119,7 @@ async fn anchor(db: &Db, search: Search, id: &TextId) -> Result<Option<Vec<Value
 }
 
 /// Reads a slice, up to the last client that a page searches. Returns that position too, if there is one.
-async fn find(
+async fn search(
     db: &Db,
     query: &ListQuery,
     search: Search,
@@ -130,10 +130,15 @@ async fn find(
         Search::Name => Value::Text(text.to_ascii_lowercase()),
         _ => Value::from(text),
     });
-    let (kind, first_party, disabled) = (query.kind, query.first_party, query.disabled);
-    // The index of the names has no other column.
-    let has_condition = kind.is_some() || first_party.is_some() || disabled.is_some();
-    let last = match search == Search::Name && has_condition {
+    let mut statement = ListStatement {
+        search,
+        has_kind: query.kind.is_some(),
+        first_party: query.first_party,
+        disabled: query.disabled,
+        has_end: false,
+        slice,
+    };
+    let last = match statement.is_searched() {
         true => {
             let sql = AssertSqlSafe(last_sql(slice));
             let values = anchor.iter().cloned().chain(text.clone());
@@ -141,19 +146,12 @@ async fn find(
         }
         false => None,
     };
-    let statement = ListStatement {
-        search,
-        has_kind: kind.is_some(),
-        first_party,
-        disabled,
-        has_end: last.is_some(),
-        slice,
-    };
+    statement.has_end = last.is_some();
     let rest = last.as_ref().map(|(_, id)| TextId::from_stored(id));
     let end = last
         .into_iter()
         .flat_map(|(name, id)| [name, id].map(Value::Text));
-    let kind = kind.map(|kind| Value::from(kind.as_str()));
+    let kind = query.kind.map(|kind| Value::from(kind.as_str()));
     let id = query.search.as_deref().filter(|_| search == Search::Name);
     let id = id.map(Value::from);
     let values = anchor.into_iter().chain(kind).chain(text).chain(id).chain(end);
@@ -184,6 +182,12 @@ impl Search {
 }
 
 impl ListStatement {
+    /// Returns whether no index has the clients that fit: that of the names has no other column.
+    fn is_searched(self) -> bool {
+        let has_condition = self.has_kind || self.first_party.is_some() || self.disabled.is_some();
+        self.search == Search::Name && has_condition
+    }
+
     /// Returns the text. Its parameters are the anchor, the type, the text that is searched for, for names
     /// also the id that they must not have, and the key of the last client, as far as there are any.
     fn sql(self) -> String {
@@ -220,14 +224,9 @@ impl ListStatement {
     }
 }
 
-/// Returns the text of the statement that reads the key of the last client that a page searches. Its
-/// parameters are the anchor, if there is one, and the beginning of the names.
+/// Returns the text of the statement that reads the key of the last client that a page searches.
 fn last_sql(slice: PageSlice) -> String {
-    let (name, page) = (
-        begins_with("lower(name)", &slice.parameter(1)),
-        slice.last_searched(),
-    );
-    format!("SELECT lower(name), id FROM clients WHERE TRUE{name}{page}")
+    slice.last_searched("lower(name), id", "clients")
 }
 
 /// Returns the names and texts of the list statements.
@@ -241,19 +240,21 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
         of_state.flat_map(|of_state| [false, true].map(|has_kind| (has_kind, of_state)))
     };
     let lists = slices.flat_map(move |(search, slice)| {
-        filters().flat_map(move |(has_kind, (first_party, disabled))| {
-            let has_condition = has_kind || first_party.is_some() || disabled.is_some();
-            let is_searched = search == Search::Name && has_condition;
-            let ends = iter::once(false).chain(is_searched.then_some(true));
-            ends.map(move |has_end| ListStatement {
-                search,
-                has_kind,
-                first_party,
-                disabled,
-                has_end,
-                slice,
-            })
+        filters().map(move |(has_kind, (first_party, disabled))| ListStatement {
+            search,
+            has_kind,
+            first_party,
+            disabled,
+            has_end: false,
+            slice,
         })
+    });
+    let lists = lists.flat_map(|list| {
+        let with_end = ListStatement {
+            has_end: true,
+            ..list
+        };
+        iter::once(list).chain(list.is_searched().then_some(with_end))
     });
     let lists = lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()));
     let slices = PageSlice::all(Search::Name.key()).into_iter();

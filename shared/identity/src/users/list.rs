@@ -117,8 +117,14 @@ async fn search(
         ByEmail::Whole => query.email.as_ref().map(|email| email.key().into()),
         ByEmail::Prefix => query.search.as_ref().map(|text| Value::Text(text.to_lowercase())),
     };
-    // The index of the addresses has neither the role nor the state.
-    let last = match by_email == ByEmail::Prefix && (query.role.is_some() || query.disabled.is_some()) {
+    let mut statement = ListStatement {
+        by_email,
+        has_role: query.role.is_some(),
+        disabled: query.disabled,
+        has_end: false,
+        slice,
+    };
+    let last = match statement.is_searched() {
         true => {
             let (sql, values) = (AssertSqlSafe(last_sql(slice)), [anchor.clone(), email.clone()]);
             let values = values.into_iter().flatten();
@@ -126,13 +132,7 @@ async fn search(
         }
         false => None,
     };
-    let statement = ListStatement {
-        by_email,
-        has_role: query.role.is_some(),
-        disabled: query.disabled,
-        has_end: last.is_some(),
-        slice,
-    };
+    statement.has_end = last.is_some();
     let (rest, end) = match last {
         Some((created_at, id, key)) => (Some(Cursor { created_at, id }), Some(Value::Text(key))),
         None => (None, None),
@@ -166,6 +166,11 @@ impl ByEmail {
 }
 
 impl ListStatement {
+    /// Returns whether no index has the users that fit: that of the addresses has neither role nor state.
+    fn is_searched(self) -> bool {
+        self.by_email == ByEmail::Prefix && (self.has_role || self.disabled.is_some())
+    }
+
     /// Returns the text. Its parameters are the anchor, the role, the key of the address or its beginning,
     /// and the key of the last user, as far as there are any.
     fn sql(self) -> String {
@@ -197,13 +202,9 @@ impl ListStatement {
 }
 
 /// Returns the text of the statement that reads the position and the address of the last user that a page
-/// searches. Its parameters are the anchor, if there is one, and the beginning of the addresses.
+/// searches.
 fn last_sql(slice: PageSlice) -> String {
-    let (email, page) = (
-        begins_with("email_key", &slice.parameter(1)),
-        slice.last_searched(),
-    );
-    format!("SELECT created_at, id, email_key FROM users WHERE TRUE{email}{page}")
+    slice.last_searched("created_at, id, email_key", "users")
 }
 
 /// Returns the names and texts of the list statements.
@@ -215,19 +216,20 @@ pub(crate) fn statements() -> impl Iterator<Item = (String, String)> {
             .flat_map(|filter| [None, Some(false), Some(true)].map(|disabled| (filter, disabled)))
     });
     let lists = filters.flat_map(|((by_email, has_role), disabled)| {
-        let is_searched = by_email == ByEmail::Prefix && (has_role || disabled.is_some());
-        let slices = PageSlice::all(by_email.key()).into_iter();
-        let slices = slices.flat_map(move |slice| {
-            let ends = iter::once(false).chain(is_searched.then_some(true));
-            ends.map(move |has_end| (slice, has_end))
-        });
-        slices.map(move |(slice, has_end)| ListStatement {
+        PageSlice::all(by_email.key()).map(|slice| ListStatement {
             by_email,
             has_role,
             disabled,
-            has_end,
+            has_end: false,
             slice,
         })
+    });
+    let lists = lists.flat_map(|list| {
+        let with_end = ListStatement {
+            has_end: true,
+            ..list
+        };
+        iter::once(list).chain(list.is_searched().then_some(with_end))
     });
     let lists = lists.map(|list| (format!("{}::{list:?}", module_path!()), list.sql()));
     let slices = PageSlice::all(ByEmail::Prefix.key()).into_iter();

@@ -107,10 +107,13 @@ impl PageSlice {
         text(format_args!("{begin}{end} {}", self.order_and_limit()))
     }
 
-    /// Returns the clauses that select the last item that a page searches; no row if there are fewer.
-    pub fn last_searched(self) -> String {
-        let clauses = self.limited_to(1).clauses();
-        format!("{clauses} OFFSET {}", MAX_SEARCHED - 1)
+    /// Returns the statement that reads these columns of the last item that a page searches among those of a
+    /// table whose first column of the key begins with a text; no row if there are fewer. Its parameters are the
+    /// anchor, if there is one, and the text.
+    pub fn last_searched(self, columns: &str, table: &str) -> String {
+        let begin = begins_with(self.sorting.key[0], &self.parameter(1));
+        let (page, offset) = (self.limited_to(1).clauses(), MAX_SEARCHED - 1);
+        format!("SELECT {columns} FROM {table} WHERE TRUE{begin}{page} OFFSET {offset}")
     }
 
     /// Returns ` AND` and the condition that an item is at or before a position, whose key is in the
