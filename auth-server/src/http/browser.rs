@@ -55,12 +55,12 @@ pub(super) async fn session_of(
 }
 
 /// Returns the user of this session for a page whose form replaces the session.
-pub(super) fn present_user(session: &Session, flow: PageFlow<'_>, now: Timestamp) -> pages::PresentUser {
-    let request = flow.request;
+pub(super) fn present_user(session: &Session, flow: &PageFlow<'_>, now: Timestamp) -> pages::PresentUser {
+    let request = flow.request.as_ref();
     let needs_sign_in = request.is_some_and(|request| Demands::may_need_sign_in(request, session, now));
     pages::PresentUser {
         email: session.user.email.clone(),
-        path: match flow.text {
+        path: match flow.parameter {
             _ if needs_sign_in => String::new(),
             Some(flow) => paths::continuation(flow, &[]),
             None => paths::ACCOUNT.to_owned(),

@@ -64,40 +64,40 @@ impl<S: Send + Sync> FromRequestParts<S> for FlowCookie {
 }
 
 /// The flow that a page belongs to, if it belongs to one.
-#[derive(Clone, Copy)]
 pub(super) struct PageFlow<'a> {
-    /// The text that travels for it.
-    pub(super) text: Option<&'a str>,
-    /// The request of the app, if there is one.
-    pub(super) request: Option<&'a FlowRequest>,
+    /// The value of the parameter `flow`, which each page passes on.
+    pub(super) parameter: Option<&'a str>,
+    /// The request of the app; `None` if there is no flow, or if it leads to the page for the code of a
+    /// device, or is the path of a page.
+    pub(super) request: Option<FlowRequest>,
 }
 
-impl<'a> PageFlow<'a> {
+impl PageFlow<'_> {
     /// Returns the name of the app that began the flow, if an administrator chose it.
-    pub(super) fn app(self) -> Option<&'a str> {
-        self.request?.client_name.as_deref()
+    pub(super) fn app(&self) -> Option<&str> {
+        self.request.as_ref()?.client_name.as_deref()
     }
 }
 
-/// Returns the request of the flow that a page belongs to; `None` if there is no flow, or if it leads to the
-/// page for the code of a device, or is the path of a page. Fails with [`FlowError::NotFound`] if the flow
-/// cannot go on: nobody should enter a password for it.
-pub(super) async fn find(
+/// Returns the flow that a page with this parameter belongs to. Fails with [`FlowError::NotFound`] if the
+/// flow cannot go on: nobody should enter a password for it.
+pub(super) async fn find<'a>(
     app: &App,
-    flow: Option<&str>,
+    parameter: Option<&'a str>,
     cookie: FlowCookie,
     now: Timestamp,
-) -> Result<Option<FlowRequest>, FlowError> {
-    match flow {
-        None => Ok(None),
-        Some(paths::PASSKEYS) if app.relying_party.is_none() => Err(FlowError::NotFound),
-        Some(flow) if paths::is_page(flow) => Ok(None),
+) -> Result<PageFlow<'a>, FlowError> {
+    let request = match parameter {
+        None => None,
+        Some(paths::PASSKEYS) if app.relying_party.is_none() => return Err(FlowError::NotFound),
+        Some(flow) if paths::is_page(flow) => None,
         Some(flow) if paths::is_device_flow(flow) => match &app.grants.device_authorization {
-            Some(_) => Ok(None),
-            None => Err(FlowError::NotFound),
+            Some(_) => None,
+            None => return Err(FlowError::NotFound),
         },
-        Some(flow) => Ok(Some(cookie.find(app, flow, now).await?.request)),
-    }
+        Some(flow) => Some(cookie.find(app, flow, now).await?.request),
+    };
+    Ok(PageFlow { parameter, request })
 }
 
 /// Returns the `Set-Cookie` value by which the browser keeps a flow for the page behind a mailed link, whose
@@ -116,7 +116,7 @@ pub(super) fn interrupted_cookie(flow: Option<&str>, page: &str) -> HeaderValue 
 pub(super) async fn interrupted(app: &App, headers: &HeaderMap, now: Timestamp) -> Option<String> {
     let flow = cookies::single(headers, INTERRUPTED_COOKIE)?;
     match find(app, Some(flow), FlowCookie::read(headers), now).await {
-        Ok(begun) => begun.map(|_| flow.to_owned()),
+        Ok(found) => found.request.map(|_| flow.to_owned()),
         Err(FlowError::Database(error)) => {
             tracing::warn!(%error, "an interrupted flow was not found");
             None

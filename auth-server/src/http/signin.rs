@@ -53,30 +53,29 @@ pub(crate) async fn show(
     headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let text = query.flow.as_deref();
-    if session.is_some() && text.is_none() {
+    let flow_parameter = query.flow.as_deref();
+    if session.is_some() && flow_parameter.is_none() {
         return Ok(see_other(paths::ACCOUNT));
     }
     let end = match cookies::sid(&headers) {
         Ok(Some(sid)) if session.is_none() => sessions::find_end(&app.identity.db, &sid, context.now).await?,
         _ => None,
     };
-    let begun = flow::find(&app, text, cookie, context.now).await?;
-    let request = begun.as_ref();
+    let flow = flow::find(&app, flow_parameter, cookie, context.now).await?;
+    let request = flow.request.as_ref();
     let hint = request.and_then(|request| request.params.get("login_hint"));
-    if let (Some(session), Some(page)) = (&session, text.filter(|text| paths::is_page(text)))
+    if let (Some(session), Some(page)) = (&session, flow_parameter.filter(|flow| paths::is_page(flow)))
         && session.has_recent_sign_in(context.now)
     {
         return Ok(see_other(&paths::continuation(page, &[])));
     }
-    let flow = PageFlow { text, request };
-    let signed_in = SignedIn::read(&app.identity, session.as_ref(), flow, context.now).await?;
+    let signed_in = SignedIn::read(&app.identity, session.as_ref(), &flow, context.now).await?;
     let email = signed_in.returning.as_ref().map(|user| user.email.as_str());
     let email = hint.or(email).unwrap_or_default();
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
             end: end.map(|(reason, at)| pages::EndText::new(reason, at, context.now)),
-            ..page(&app, form, (email, flow), &signed_in, &context)
+            ..page(&app, form, (email, &flow), &signed_in, &context)
         })
     }))
 }
@@ -103,14 +102,14 @@ impl SignedIn {
     async fn read(
         identity: &Identity,
         session: Option<&Session>,
-        flow: PageFlow<'_>,
+        flow: &PageFlow<'_>,
         now: Timestamp,
     ) -> Result<Self, db::Error> {
         let mut read = Self::default();
         let Some(session) = session else {
             return Ok(read);
         };
-        if !flow.text.is_some_and(paths::is_page) {
+        if !flow.parameter.is_some_and(paths::is_page) {
             read.present = Some(present_user(session, flow, now));
         } else if !session.has_recent_sign_in(now) {
             let account = account::find_enabled(&identity.db, session.user.id).await?;
@@ -129,11 +128,11 @@ impl SignedIn {
 fn page<'a>(
     app: &App,
     form: FormState<'a>,
-    (email, flow): (&'a str, PageFlow<'a>),
+    (email, flow): (&'a str, &'a PageFlow<'a>),
     signed_in: &'a SignedIn,
     context: &RequestContext,
 ) -> pages::SignInPage<'a> {
-    let (client, flow, returning) = (flow.app(), flow.text, signed_in.returning.as_ref());
+    let (client, flow, returning) = (flow.app(), flow.parameter, signed_in.returning.as_ref());
     pages::SignInPage {
         form,
         app: client,
@@ -174,16 +173,15 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     PageForm(fields): PageForm<SignInForm>,
 ) -> Result<Response, FlowError> {
-    let (identity, flow) = (&app.identity, fields.flow.as_deref());
-    let begun = flow::find(&app, flow, cookie, context.now).await?;
+    let identity = &app.identity;
+    let flow = flow::find(&app, fields.flow.as_deref(), cookie, context.now).await?;
     Ok(match sign_in(identity, &fields, &headers, &context).await {
-        Ok(session) => signed_in(identity, &session.sid, flow),
+        Ok(session) => signed_in(identity, &session.sid, flow.parameter),
         Err(Failure::Credentials(login::Error::CodeMissing(first))) => {
-            second_step::begin(identity, &first, flow)
+            second_step::begin(identity, &first, flow.parameter)
         }
         Err(Failure::Credentials(error)) => {
-            let request = begun.as_ref();
-            let input = (fields.email.as_str(), PageFlow { text: flow, request });
+            let input = (fields.email.as_str(), &flow);
             show_again(&app, renderer, error.into(), input, &headers, &context).await?
         }
         Err(Failure::Response(response)) => response,
@@ -195,7 +193,7 @@ async fn show_again(
     app: &App,
     renderer: FormRenderer,
     error: FormError,
-    (email, flow): (&str, PageFlow<'_>),
+    (email, flow): (&str, &PageFlow<'_>),
     headers: &HeaderMap,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {

@@ -41,18 +41,16 @@ pub(crate) async fn show(
     headers: HeaderMap,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let (identity, text) = (&app.identity, query.flow.as_deref());
-    let begun = flow::find(&app, text, cookie, context.now).await?;
-    let request = begun.as_ref();
-    let flow = PageFlow { text, request };
-    let present = find_present_user(identity, &headers, flow, context.now).await?;
-    Ok(renderer.show(|form| page(identity, form, ("", flow), present.as_ref())))
+    let identity = &app.identity;
+    let flow = flow::find(&app, query.flow.as_deref(), cookie, context.now).await?;
+    let present = find_present_user(identity, &headers, &flow, context.now).await?;
+    Ok(renderer.show(|form| page(identity, form, ("", &flow), present.as_ref())))
 }
 
 async fn find_present_user(
     identity: &Identity,
     headers: &HeaderMap,
-    flow: PageFlow<'_>,
+    flow: &PageFlow<'_>,
     now: Timestamp,
 ) -> Result<Option<pages::PresentUser>, db::Error> {
     let session = browser::session_of(identity, headers, now).await?;
@@ -62,10 +60,10 @@ async fn find_present_user(
 fn page<'a>(
     identity: &Identity,
     form: FormState<'a>,
-    (email, flow): (&'a str, PageFlow<'a>),
+    (email, flow): (&'a str, &'a PageFlow<'a>),
     present: Option<&'a pages::PresentUser>,
 ) -> Response {
-    let (app, flow) = (flow.app(), flow.text);
+    let (app, flow) = (flow.app(), flow.parameter);
     pages::sign_up(&pages::SignUpPage {
         form,
         app,
@@ -100,20 +98,18 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     PageForm(fields): PageForm<SignUpForm>,
 ) -> Result<Response, FlowError> {
-    let (identity, flow) = (&app.identity, fields.flow.as_deref());
-    let begun = flow::find(&app, flow, cookie, context.now).await?;
+    let identity = &app.identity;
+    let flow = flow::find(&app, fields.flow.as_deref(), cookie, context.now).await?;
     let sid = match create(identity, &fields, &headers, &context).await {
         Ok(sid) => sid,
         Err(error) => {
-            let request = begun.as_ref();
-            let page_flow = PageFlow { text: flow, request };
-            let present = find_present_user(identity, &headers, page_flow, context.now).await?;
-            let input = (fields.email.as_str(), page_flow);
+            let present = find_present_user(identity, &headers, &flow, context.now).await?;
+            let input = (fields.email.as_str(), &flow);
             return Ok(renderer.show_again(error, |form| page(identity, form, input, present.as_ref())));
         }
     };
-    let mut response = signed_in(identity, &sid, flow);
-    let cookie = flow::interrupted_cookie(flow, paths::VERIFY);
+    let mut response = signed_in(identity, &sid, flow.parameter);
+    let cookie = flow::interrupted_cookie(flow.parameter, paths::VERIFY);
     response.headers_mut().append(header::SET_COOKIE, cookie);
     Ok(response)
 }

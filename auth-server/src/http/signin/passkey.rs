@@ -4,7 +4,7 @@ use super::{former_session, show_again, signed_in};
 use crate::app::App;
 use crate::http::documentation::{FlowErrors, FormErrors, PasskeySignInErrors};
 use crate::http::extract::PageForm;
-use crate::http::flow::{self, FlowCookie, FlowError, PageFlow};
+use crate::http::flow::{self, FlowCookie, FlowError};
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::PasskeySignInForm;
 use crate::pages::PasskeyChallenge;
@@ -56,15 +56,10 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     PageForm(fields): PageForm<PasskeySignInForm>,
 ) -> Result<Response, FlowError> {
-    let flow = fields.flow.as_deref();
-    let begun = flow::find(&app, flow, cookie, context.now).await?;
+    let flow = flow::find(&app, fields.flow.as_deref(), cookie, context.now).await?;
     Ok(match sign_in(&app, &fields, &headers, &context).await {
-        Ok(session) => signed_in(&app.identity, &session.sid, flow),
-        Err(error) => {
-            let request = begun.as_ref();
-            let flow = PageFlow { text: flow, request };
-            show_again(&app, renderer, error, ("", flow), &headers, &context).await?
-        }
+        Ok(session) => signed_in(&app.identity, &session.sid, flow.parameter),
+        Err(error) => show_again(&app, renderer, error, ("", &flow), &headers, &context).await?,
     })
 }
 

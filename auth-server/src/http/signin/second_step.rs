@@ -67,20 +67,17 @@ pub(crate) async fn show(
     BrowserSession(session): BrowserSession,
     renderer: FormRenderer,
 ) -> Result<Response, FlowError> {
-    let text = query.flow.as_deref();
-    let begun = flow::find(&app, text, cookie, context.now).await?;
-    let request = begun.as_ref();
-    let flow = PageFlow { text, request };
+    let flow = flow::find(&app, query.flow.as_deref(), cookie, context.now).await?;
     Ok(match first_step(&app.identity, &headers, context.now) {
-        Some(first) => renderer.show(|form| page(form, &first, flow)),
+        Some(first) => renderer.show(|form| page(form, &first, &flow)),
         // The browser went back after the sign-in.
-        None if session.is_some() && text.is_none() => see_other(paths::ACCOUNT),
-        None => restart(&app, renderer, ("", flow), &headers, &context).await?,
+        None if session.is_some() && flow.parameter.is_none() => see_other(paths::ACCOUNT),
+        None => restart(&app, renderer, ("", &flow), &headers, &context).await?,
     })
 }
 
-fn page<'a>(form: FormState<'a>, first: &'a FirstStep, flow: PageFlow<'a>) -> Response {
-    let (app, flow) = (flow.app(), flow.text);
+fn page<'a>(form: FormState<'a>, first: &'a FirstStep, flow: &'a PageFlow<'a>) -> Response {
+    let (app, flow) = (flow.app(), flow.parameter);
     pages::second_step(&pages::SecondStepPage {
         form,
         app,
@@ -95,7 +92,7 @@ fn page<'a>(form: FormState<'a>, first: &'a FirstStep, flow: PageFlow<'a>) -> Re
 async fn restart(
     app: &App,
     renderer: FormRenderer,
-    email_and_flow: (&str, PageFlow<'_>),
+    email_and_flow: (&str, &PageFlow<'_>),
     headers: &HeaderMap,
     context: &RequestContext,
 ) -> Result<Response, FlowError> {
@@ -123,32 +120,30 @@ pub(crate) async fn submit(
     renderer: FormRenderer,
     PageForm(fields): PageForm<SecondStepForm>,
 ) -> Result<Response, FlowError> {
-    let (identity, text) = (&app.identity, fields.flow.as_deref());
-    let begun = flow::find(&app, text, cookie, context.now).await?;
-    let request = begun.as_ref();
-    let flow = PageFlow { text, request };
+    let identity = &app.identity;
+    let flow = flow::find(&app, fields.flow.as_deref(), cookie, context.now).await?;
     let Some(first) = first_step(identity, &headers, context.now) else {
-        return restart(&app, renderer, ("", flow), &headers, &context).await;
+        return restart(&app, renderer, ("", &flow), &headers, &context).await;
     };
     if fields.user != first.user_id.to_string() {
         // Somebody entered the password of another account in another tab.
         let changed = FormError::new(StatusCode::CONFLICT, &text::of("second-step-user-changed"));
-        return Ok(renderer.show_again(changed, |form| page(form, &first, flow)));
+        return Ok(renderer.show_again(changed, |form| page(form, &first, &flow)));
     }
     let completed = complete(identity, &first, &fields, &headers, &context).await;
     Ok(match completed {
         Ok(session) => {
-            let mut response = signed_in(identity, &session.sid, text);
+            let mut response = signed_in(identity, &session.sid, flow.parameter);
             let removal = self::cookie("", Duration::ZERO);
             response.headers_mut().append(header::SET_COOKIE, removal);
             response
         }
         // The password was changed since, for example.
         Err(Failure::Credentials(login::Error::WrongCredentials)) => {
-            restart(&app, renderer, (&first.email, flow), &headers, &context).await?
+            restart(&app, renderer, (&first.email, &flow), &headers, &context).await?
         }
         Err(Failure::Credentials(error)) => {
-            renderer.show_again(error.into(), |form| page(form, &first, flow))
+            renderer.show_again(error.into(), |form| page(form, &first, &flow))
         }
         Err(Failure::Response(response)) => response,
     })
