@@ -91,8 +91,8 @@ pub(crate) struct SignUpPage<'a> {
 /// The user who is signed in in the browser, on a page whose form signs another one in.
 pub(crate) struct PresentUser {
     pub(crate) email: String,
-    /// The path on which this user goes on, or nothing if only another sign-in leads on.
-    pub(crate) path: String,
+    /// The path where this user continues; `None` if the flow requires another sign-in.
+    pub(crate) continue_path: Option<String>,
 }
 
 /// The form to change a password.

@@ -60,10 +60,10 @@ pub(super) fn present_user(session: &Session, flow: &PageFlow<'_>, now: Timestam
     let needs_sign_in = request.is_some_and(|request| Demands::may_need_sign_in(request, session, now));
     pages::PresentUser {
         email: session.user.email.clone(),
-        path: match flow.parameter {
-            _ if needs_sign_in => String::new(),
-            Some(flow) => paths::continuation(flow, &[]),
-            None => paths::ACCOUNT.to_owned(),
+        continue_path: match flow.parameter {
+            _ if needs_sign_in => None,
+            Some(flow) => Some(paths::continuation(flow, &[])),
+            None => Some(paths::ACCOUNT.to_owned()),
         },
     }
 }

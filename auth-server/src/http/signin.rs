@@ -70,8 +70,7 @@ pub(crate) async fn show(
         return Ok(see_other(&paths::continuation(page, &[])));
     }
     let signed_in = SignedIn::read(&app.identity, session.as_ref(), &flow, context.now).await?;
-    let email = signed_in.returning.as_ref().map(|user| user.email.as_str());
-    let email = hint.or(email).unwrap_or_default();
+    let email = hint.unwrap_or_default();
     Ok(renderer.show(|form| {
         pages::sign_in(&pages::SignInPage {
             end: end.map(|(reason, at)| pages::EndText::new(reason, at, context.now)),
@@ -80,13 +79,13 @@ pub(crate) async fn show(
     }))
 }
 
-/// The user who is signed in in a browser that shows the page.
-#[derive(Default)]
-struct SignedIn {
-    /// The user, if only a more recent sign-in leads to the page that follows.
-    returning: Option<Returning>,
-    /// The user, if another one may sign in.
-    present: Option<pages::PresentUser>,
+/// The user who is signed in in a browser that shows the page, as far as the page shows one.
+enum SignedIn {
+    Nobody,
+    /// Only a more recent sign-in leads to the page that follows.
+    MustSignInAgain(Returning),
+    /// The user may continue, or another one may sign in.
+    MayContinue(pages::PresentUser),
 }
 
 /// A user who must sign in again, because the page that follows requires a more recent sign-in.
@@ -105,26 +104,26 @@ impl SignedIn {
         flow: &PageFlow<'_>,
         now: Timestamp,
     ) -> Result<Self, db::Error> {
-        let mut read = Self::default();
-        let Some(session) = session else {
-            return Ok(read);
-        };
-        if !flow.parameter.is_some_and(paths::is_page) {
-            read.present = Some(present_user(session, flow, now));
-        } else if !session.has_recent_sign_in(now) {
-            let account = account::find_enabled(&identity.db, session.user.id).await?;
-            read.returning = account.map(|account| Returning {
-                email: account.user.email,
-                has_password: account.has_password,
-                can_go_back: !session.password_change_required,
-            });
-        }
-        Ok(read)
+        Ok(match session {
+            None => Self::Nobody,
+            Some(session) if !flow.parameter.is_some_and(paths::is_page) => {
+                Self::MayContinue(present_user(session, flow, now))
+            }
+            Some(session) if session.has_recent_sign_in(now) => Self::Nobody,
+            Some(session) => match account::find_enabled(&identity.db, session.user.id).await? {
+                None => Self::Nobody,
+                Some(account) => Self::MustSignInAgain(Returning {
+                    email: account.user.email,
+                    has_password: account.has_password,
+                    can_go_back: !session.password_change_required,
+                }),
+            },
+        })
     }
 }
 
-/// Returns the page for a user with this address. It does not ask a returning user for a password whose
-/// account has none.
+/// Returns the page for a user with this address, or without one that of a returning user. It does not ask
+/// a returning user for a password whose account has none.
 fn page<'a>(
     app: &App,
     form: FormState<'a>,
@@ -132,13 +131,22 @@ fn page<'a>(
     signed_in: &'a SignedIn,
     context: &RequestContext,
 ) -> pages::SignInPage<'a> {
-    let (client, flow, returning) = (flow.app(), flow.parameter, signed_in.returning.as_ref());
+    let (returning, present) = match signed_in {
+        SignedIn::Nobody => (None, None),
+        SignedIn::MustSignInAgain(user) => (Some(user), None),
+        SignedIn::MayContinue(user) => (None, Some(user)),
+    };
+    let email = match returning {
+        Some(returning) if email.is_empty() => returning.email.as_str(),
+        _ => email,
+    };
+    let (client, flow) = (flow.app(), flow.parameter);
     pages::SignInPage {
         form,
         app: client,
         flow,
         end: None,
-        present: signed_in.present.as_ref(),
+        present,
         sign_in_is_too_old: returning.is_some(),
         can_go_back: returning.is_some_and(|returning| returning.can_go_back),
         asks_password: returning.is_none_or(|returning| returning.has_password),
@@ -200,10 +208,6 @@ async fn show_again(
     let identity = &app.identity;
     let session = browser::session_of(identity, headers, context.now).await?;
     let signed_in = SignedIn::read(identity, session.as_ref(), flow, context.now).await?;
-    let email = match &signed_in.returning {
-        Some(returning) if email.is_empty() => returning.email.as_str(),
-        _ => email,
-    };
     Ok(renderer.show_again(error, |form| {
         pages::sign_in(&pages::SignInPage {
             // The first attempt hardly ever needs a captcha, so its script is loaded only after a failure.
