@@ -75,8 +75,8 @@ pub(super) async fn removal_of_ended(
     headers: &HeaderMap,
     now: Timestamp,
 ) -> Option<HeaderValue> {
-    cookies::sid(headers).ok().flatten()?;
-    let session = session_of(identity, headers, now).await;
+    let sid = cookies::sid(headers).ok().flatten()?;
+    let session = sessions::find(&identity.db, &sid, identity.session_lifetimes, now).await;
     matches!(session, Ok(None)).then(cookies::clear_sid)
 }
 

@@ -18,8 +18,8 @@ use foundation::context::RequestContext;
 use foundation::email::Email;
 use foundation::secret::Secret;
 use identity::Identity;
+use identity::sessions::Session;
 use identity::sign_up::sign_up_and_in;
-use storage::db;
 use web::{Context, cookies};
 
 /// Show the sign-up page
@@ -43,32 +43,24 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let identity = &app.identity;
     let flow = flow::find(&app, query.flow.as_deref(), cookie, context.now).await?;
-    let present = find_present_user(identity, &headers, &flow, context.now).await?;
-    Ok(renderer.show(|form| page(identity, form, ("", &flow), present.as_ref())))
-}
-
-async fn find_present_user(
-    identity: &Identity,
-    headers: &HeaderMap,
-    flow: &PageFlow<'_>,
-    now: Timestamp,
-) -> Result<Option<pages::PresentUser>, db::Error> {
-    let session = browser::session_of(identity, headers, now).await?;
-    Ok(session.map(|session| present_user(&session, flow, now)))
+    let session = browser::session_of(identity, &headers, context.now).await?;
+    Ok(renderer.show(|form| page(identity, form, ("", &flow), session.as_ref(), context.now)))
 }
 
 fn page<'a>(
     identity: &Identity,
     form: FormState<'a>,
     (email, flow): (&'a str, &'a PageFlow<'a>),
-    present: Option<&'a pages::PresentUser>,
+    session: Option<&Session>,
+    now: Timestamp,
 ) -> Response {
+    let present = session.map(|session| present_user(session, flow, now));
     let (app, flow) = (flow.app(), flow.parameter);
     pages::sign_up(&pages::SignUpPage {
         form,
         app,
         flow,
-        present,
+        present: present.as_ref(),
         email,
         min_length: identity.passwords.min_length() as u64,
         terms: pages::terms(),
@@ -103,9 +95,11 @@ pub(crate) async fn submit(
     let sid = match create(identity, &fields, &headers, &context).await {
         Ok(sid) => sid,
         Err(error) => {
-            let present = find_present_user(identity, &headers, &flow, context.now).await?;
+            let session = browser::session_of(identity, &headers, context.now).await?;
             let input = (fields.email.as_str(), &flow);
-            return Ok(renderer.show_again(error, |form| page(identity, form, input, present.as_ref())));
+            return Ok(renderer.show_again(error, |form| {
+                page(identity, form, input, session.as_ref(), context.now)
+            }));
         }
     };
     let mut response = signed_in(identity, &sid, flow.parameter);
