@@ -215,7 +215,7 @@ fn row(event: &SecurityEvent) -> [Cell; 10] {
         cell(event.at),
         cell(&event.name),
         cell(&event.outcome),
-        (event.count > 1).then(|| event.count.to_string()),
+        event.repetitions().map(|count| count.to_string()),
         event.user_id.map(|id| id.to_string()),
         event.client_id.clone(),
         event.administrator_id.map(|id| id.to_string()),

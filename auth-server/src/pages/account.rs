@@ -139,11 +139,11 @@ fn for_its_user(event: &SecurityEvent, names: &HashMap<String, String>) -> Strin
             .plain(),
         None => what,
     };
-    match u64::try_from(event.count) {
-        Ok(count @ 2..) => text::of("event-repeated")
+    match event.repetitions() {
+        Some(count) => text::of("event-repeated")
             .with("what", what)
             .count("n", count)
             .plain(),
-        _ => what,
+        None => what,
     }
 }

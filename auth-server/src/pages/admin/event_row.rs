@@ -73,7 +73,9 @@ impl EventWords {
             let touched = touched(event, subjects).into_iter();
             Self {
                 what: event_words::in_words(event),
-                count: count(event, false).map(|count| text::of("event-count").count("n", count).plain()),
+                count: event
+                    .repetitions()
+                    .map(|count| text::of("event-count").count("n", count).plain()),
                 detail_language: detail.as_ref().and_then(|detail| detail.language),
                 detail: detail.map(|detail| detail.text),
                 user: event.user_id.map(person),
@@ -124,7 +126,7 @@ impl<'a> EventRow<'a> {
             what: event_words::in_words(event),
             name: &event.name,
             has_failed: event.outcome == Outcome::Failure.as_str(),
-            count: count(event, groups.is_some()),
+            count: event.repetitions().or(groups.map(|_| 1)),
             detail: event_details::in_words(event),
             trace: Selection::new("trace_id", &event.trace_id),
             touched: touched(event, subjects),
@@ -136,12 +138,6 @@ impl<'a> EventRow<'a> {
             address: Selection::of_text("address", event.address.as_deref()),
         }
     }
-}
-
-/// Returns the number of events for which a row stands, if it is more than one or the row stands for a group.
-fn count(event: &SecurityEvent, is_group: bool) -> Option<u64> {
-    let count = u64::try_from(event.count).ok();
-    count.filter(|count| is_group || *count > 1)
 }
 
 /// Returns the pages of the user, the app and the key that an event is about, and that of the sessions or the

@@ -89,7 +89,7 @@ impl<'a> EventItem<'a> {
             what: event_words::in_words(event),
             name: &event.name,
             has_failed: event.outcome == Outcome::Failure.as_str(),
-            count: u64::try_from(event.count).ok().filter(|count| *count > 1),
+            count: event.repetitions(),
             detail: event_details::in_words(event),
             at: event.at,
             administrator: event.administrator_id.map(events_by),

@@ -80,6 +80,12 @@ impl SecurityEvent {
         }
     }
 
+    /// Returns the number of events for which this entry stands, if it is more than one.
+    #[must_use]
+    pub fn repetitions(&self) -> Option<u64> {
+        (self.count > 1).then_some(self.count.cast_unsigned())
+    }
+
     /// Returns the ids of the users that these events concern, and of the administrators who caused them,
     /// without the pseudonyms of deleted accounts.
     #[must_use]
