@@ -46,9 +46,9 @@ pub(crate) enum ReverseProxy {
 
 impl ReverseProxy {
     /// Listens at a free port, in front of the replicas at these ports, which need not have started. Files of
-    /// nginx are in `dir`; `is_own` never takes it. Returns the port.
-    pub(crate) async fn start(dir: &Path, issuers: &[u16], apis: &[u16], is_own: bool) -> (Self, u16) {
-        if is_own || std::env::var_os(NGINX).is_none() {
+    /// nginx are in `dir`; `without_nginx` never takes it. Returns the port.
+    pub(crate) async fn start(dir: &Path, issuers: &[u16], apis: &[u16], without_nginx: bool) -> (Self, u16) {
+        if without_nginx || std::env::var_os(NGINX).is_none() {
             let (proxy, port) = RoundRobin::start(issuers, apis).await;
             return (Self::Own(proxy), port);
         }

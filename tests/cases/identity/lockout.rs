@@ -123,7 +123,7 @@ async fn forwarded_addresses_from_trusted_proxies_are_used(shape: Shape) {
 /// Some proxies add the port, and IPv6 addresses then have brackets. Others send the standardized header.
 async fn forwarded_addresses_may_have_ports_and_be_in_either_header(shape: Shape) {
     let world = World::builder(shape)
-        .sets_trusted_proxies()
+        .without_nginx()
         .flag("--trusted-proxies", "127.0.0.0/8")
         .start()
         .await;
@@ -176,7 +176,7 @@ async fn warnings_of_untrusted_proxies(world: &World, header: &str) -> usize {
 async fn an_untrusted_proxy_is_warned_of_once_in_production(shape: Shape) {
     let in_production = || {
         World::builder(shape)
-            .sets_trusted_proxies()
+            .without_nginx()
             .flag("--base-url", "https://id.test")
     };
     for header in ["x-forwarded-for", "forwarded"] {
@@ -192,7 +192,7 @@ async fn an_untrusted_proxy_is_warned_of_once_in_production(shape: Shape) {
         warnings_of_untrusted_proxies(&trusting, "x-forwarded-for").await,
         0
     );
-    let on_loopback = World::builder(shape).sets_trusted_proxies().start().await;
+    let on_loopback = World::builder(shape).without_nginx().start().await;
     assert_eq!(
         warnings_of_untrusted_proxies(&on_loopback, "x-forwarded-for").await,
         0

@@ -20,7 +20,7 @@ const CHANGED: &str = "log-level = \"info\"\n\
 async fn start(shape: Shape, file: &Path) -> World {
     std::fs::write(file, AT_START).unwrap();
     let setup = World::builder(shape)
-        .sets_trusted_proxies()
+        .without_nginx()
         .env("LATCHKEY_CONFIG", file.to_str().unwrap());
     setup.flag("--rate-limits", "on").start().await
 }

@@ -19,7 +19,7 @@ async fn flags_come_first_then_variables_then_the_file(shape: Shape) {
                     storage-quota = \"1MiB\"\n";
     std::fs::write(file.path(), settings).unwrap();
     let setup = World::builder(shape)
-        .sets_trusted_proxies()
+        .without_nginx()
         .env("LATCHKEY_CONFIG", file.path().to_str().unwrap())
         .env("LATCHKEY_PASSWORD_MIN_LENGTH", "15");
     let world = setup.flag("--brand-name", "The name of the flag").start().await;

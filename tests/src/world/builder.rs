@@ -39,7 +39,7 @@ pub struct WorldBuilder {
     has_test_clock: bool,
     waits_until_ready: bool,
     starts_issuers_together: bool,
-    sets_trusted_proxies: bool,
+    without_nginx: bool,
     begins_empty: bool,
     has_own_postgres: bool,
     has_postgres_proxy: bool,
@@ -91,11 +91,10 @@ impl WorldBuilder {
         self.empty()
     }
 
-    /// Leaves `TRUSTED_PROXIES` to the test. So nginx, which the programs must trust, is never in front of
-    /// them.
+    /// Never puts nginx in front of the programs, because the test itself sets `TRUSTED_PROXIES`.
     #[must_use]
-    pub fn sets_trusted_proxies(mut self) -> Self {
-        self.sets_trusted_proxies = true;
+    pub fn without_nginx(mut self) -> Self {
+        self.without_nginx = true;
         self
     }
 
@@ -250,7 +249,7 @@ impl World {
             has_test_clock: false,
             waits_until_ready: true,
             starts_issuers_together: false,
-            sets_trusted_proxies: false,
+            without_nginx: false,
             begins_empty: false,
             has_own_postgres: false,
             has_postgres_proxy: false,
@@ -307,7 +306,7 @@ impl Deployment {
         let issuers = [(); REPLICAS].map(|()| free_port());
         let apis = [(); REPLICAS].map(|()| free_port());
         let (reverse_proxy, port) =
-            ReverseProxy::start(self.dir.path(), &issuers, &apis, setup.sets_trusted_proxies).await;
+            ReverseProxy::start(self.dir.path(), &issuers, &apis, setup.without_nginx).await;
         let (master_key, account_key) = (
             self.data_dir().join(MASTER_KEY),
             self.data_dir().join("account.key"),
