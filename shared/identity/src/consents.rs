@@ -84,6 +84,15 @@ pub struct Access {
     pub last_used_at: Option<Timestamp>,
 }
 
+/// The result of [`add_scope`].
+#[derive(Debug)]
+pub struct AddedScope {
+    /// The consent's id.
+    pub consent_id: String,
+    /// Whether the client lacked a part of the scope before.
+    pub extends_access: bool,
+}
+
 /// An app to which a user has granted access, as the API represents it to this user.
 #[derive(Clone, Debug, Serialize, ToSchema, sqlx::FromRow)]
 #[schema(as = Grant)]
@@ -113,29 +122,31 @@ pub async fn granted_scope(db: &Db, user_id: i64, client: &Client) -> Result<Sco
 }
 
 /// Adds `scope` to the [granted scope](granted_scope) of the user for the client, and creates the consent if
-/// there is none. The client then counts as used. Returns the consent's id, and whether the client did not
-/// have all of the scope before; or `None` if the client was deleted or has changed its name, redirect URIs
-/// or keys since it was read: the transaction must then be rolled back.
+/// there is none. The client then counts as used. Returns `None` if the client was deleted or has changed its
+/// name, redirect URIs or keys since it was read: the transaction must then be rolled back.
 pub async fn add_scope(
     tx: &mut Tx,
     user_id: i64,
     client: &Client,
     scope: &Scope,
     now: Timestamp,
-) -> Result<Option<(String, bool)>, Error> {
+) -> Result<Option<AddedScope>, Error> {
     unused::record_first_use(tx, client).await?;
     let client_id = client.id.as_str();
     let (id, change) = (random::id(), client.identity_changed_at);
     let on = tx.on();
     let sql = on.choose(UPSERT_SQLITE, UPSERT_POSTGRES);
     let consent = fetch_optional!(on, (String, String), sql, user_id, client_id, now, id, change)?;
-    let Some((id, granted)) = consent else {
+    let Some((consent_id, granted)) = consent else {
         return Ok(None);
     };
     let granted: Scope = granted.parse().unwrap_or_default();
     let union = granted.union(*scope).to_string();
     execute!(tx.on(), SET_SCOPE, user_id, client_id, union)?;
-    Ok(Some((id, !granted.covers(*scope))))
+    Ok(Some(AddedScope {
+        consent_id,
+        extends_access: !granted.covers(*scope),
+    }))
 }
 
 /// Locks the consent's row until the transaction ends, and returns whether the consent still exists. If so, a

@@ -163,13 +163,13 @@ impl Grants {
         {
             return Err(AuthorizationError::FlowFinished);
         }
-        let consent = consents::add_scope(&mut tx, session.user.id, client, scope, context.now).await?;
-        let (consent_id, is_new) = consent.ok_or_else(AuthorizationError::client_changed)?;
+        let added = consents::add_scope(&mut tx, session.user.id, client, scope, context.now).await?;
+        let added = added.ok_or_else(AuthorizationError::client_changed)?;
         let code = NewCode {
             client_id: &client.id,
             user_id: session.user.id,
             session_id: session.id,
-            consent_id: &consent_id,
+            consent_id: &added.consent_id,
             redirect_uri: &request.redirect_uri,
             code_challenge: &checked.code_challenge,
             scope: scope.to_string(),
@@ -182,7 +182,7 @@ impl Grants {
             Err(db::Error::Conflict) => return Err(AuthorizationError::invalid_request_uri()),
             created => created?.ok_or_else(AuthorizationError::client_disabled)?,
         };
-        let name = match is_new {
+        let name = match added.extends_access {
             true => EventName::Consent,
             false => EventName::AccessRenewed,
         };

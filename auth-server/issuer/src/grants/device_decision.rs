@@ -168,11 +168,10 @@ async fn allow(
         return Ok(false);
     }
     let scope: Scope = shown.scope.parse().unwrap_or_default();
-    let consent = consents::add_scope(tx, session.user.id, client, &scope, context.now).await?;
-    let Some((consent_id, _)) = consent else {
+    let Some(added) = consents::add_scope(tx, session.user.id, client, &scope, context.now).await? else {
         return Ok(false);
     };
-    device_requests::allow(tx, &shown.id, session, &consent_id, context.now).await
+    device_requests::allow(tx, &shown.id, session, &added.consent_id, context.now).await
 }
 
 impl DeviceAuthorization {
