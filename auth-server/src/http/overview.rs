@@ -2,7 +2,6 @@
 
 use crate::pages::Overview;
 use audit::events::list::SecurityEvent;
-use audit::events::list::changes::Changes;
 use foundation::clock::Timestamp;
 use identity::refresh_families::FamilyCount;
 use identity::sessions::{self, Session};
@@ -10,6 +9,7 @@ use identity::users::account::Account;
 use identity::{Identity, consents};
 use std::collections::HashMap;
 use storage::db;
+use storage::paging::Page;
 
 /// Reads what belongs to an account: its sessions, the most recently used first, its apps, ordered by id, and
 /// these of its events. Marks `session` if it is one of the sessions.
@@ -28,7 +28,7 @@ pub(super) async fn read_overview(
         apps: consents::list(db, id).await?,
         events,
         names: HashMap::new(),
-        changes: Changes::default(),
+        changes: Page::empty(),
         families: FamilyCount::default(),
         emails: HashMap::new(),
     })

@@ -1,12 +1,12 @@
 //! The data of the pages of one account, for its user and for administrators.
 
 use audit::events::list::SecurityEvent;
-use audit::events::list::changes::Changes;
 use identity::consents::{self, ConnectedApp};
 use identity::refresh_families::FamilyCount;
 use identity::sessions::OwnSession;
 use identity::users::account::Account;
 use std::collections::HashMap;
+use storage::paging::Page;
 
 /// An account, and what belongs to it.
 pub(crate) struct Overview {
@@ -21,7 +21,7 @@ pub(crate) struct Overview {
     /// The names of the apps in the events by their ids, for the user.
     pub(crate) names: HashMap<String, String>,
     /// The changes of the account, for an administrator.
-    pub(crate) changes: Changes,
+    pub(crate) changes: Page<SecurityEvent>,
     /// The number of the refresh tokens of all apps, for an administrator.
     pub(crate) families: FamilyCount,
     /// The addresses of the users in the events by their ids, for an administrator.

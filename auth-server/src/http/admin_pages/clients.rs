@@ -11,8 +11,7 @@ use crate::http::forms::{AccountQuery, ClientChangeForm, OverviewQuery};
 use crate::http::redirects::see_other_after;
 use crate::pages::{self, ClientChange, ClientPage, ClientsPage, Done, FormState};
 use crate::paths;
-use audit::events::list::changes::{self, Changes};
-use audit::events::list::{Filter, SecurityEvent, newest};
+use audit::events::list::{Filter, SecurityEvent, changes, newest};
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use foundation::clock::Timestamp;
@@ -61,7 +60,7 @@ struct Overview {
     client: Client,
     consents: Page<Consent>,
     families: FamilyCount,
-    changes: Changes,
+    changes: Page<SecurityEvent>,
     events: Vec<SecurityEvent>,
     emails: HashMap<i64, String>,
 }
@@ -85,7 +84,7 @@ impl Overview {
         };
         let events = newest(db, &events, None, EVENTS).await?;
         let changes = changes::of_client(db, id, changes_before).await?;
-        let persons = SecurityEvent::persons(&[&events[..], &changes.events].concat());
+        let persons = SecurityEvent::persons(&[&events[..], &changes.items].concat());
         Ok(Self {
             families: count_of_client(db, id, client.epoch, now).await?,
             client,

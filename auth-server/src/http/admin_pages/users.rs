@@ -75,7 +75,7 @@ async fn read(
     let mut overview = read_overview(account, events, identity, session, context.now).await?;
     overview.changes = changes::of_user(&identity.db, id, changes_before).await?;
     overview.families = count_of_user(&identity.db, id, context.now).await?;
-    let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes.events].concat());
+    let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes.items].concat());
     overview.emails = users::emails(&identity.db, &persons).await?;
     Ok(overview)
 }

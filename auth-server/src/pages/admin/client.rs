@@ -9,7 +9,6 @@ use crate::pages::{FormState, render_in_tab, text};
 use crate::paths;
 use askama::Template;
 use audit::events::list::SecurityEvent;
-use audit::events::list::changes::Changes;
 use axum::response::Response;
 use foundation::clock::Timestamp;
 use identity::clients::{Client, ClientType};
@@ -59,7 +58,7 @@ pub(crate) struct ClientPage<'a> {
     pub(crate) consents: &'a Page<Consent>,
     pub(crate) families: FamilyCount,
     /// The changes on the page.
-    pub(crate) changes: &'a Changes,
+    pub(crate) changes: &'a Page<SecurityEvent>,
     /// The newest events.
     pub(crate) events: &'a [SecurityEvent],
     /// The addresses of their users by the ids of these.

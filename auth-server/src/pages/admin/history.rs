@@ -5,11 +5,11 @@ use crate::pages::event_details::{self, Detail};
 use crate::pages::event_words;
 use crate::pages::text::{self, Text};
 use crate::paths;
-use audit::events::list::changes::Changes;
 use audit::events::list::{Outcome, SecurityEvent};
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
 use std::collections::HashMap;
+use storage::paging::Page;
 
 /// The beginning of the names of events that are changes of an app.
 const NAMES_OF_APPS: &str = "client_";
@@ -54,16 +54,16 @@ pub(super) fn event_items<'a>(
 
 impl<'a> History<'a> {
     /// Returns the changes that the page with this path shows, each with the one who made it.
-    pub(super) fn new(changes: &'a Changes, emails: &HashMap<i64, String>, page: &str) -> Self {
-        let items = changes.events.iter().map(|change| EventItem {
+    pub(super) fn new(changes: &'a Page<SecurityEvent>, emails: &HashMap<i64, String>, page: &str) -> Self {
+        let items = changes.items.iter().map(|change| EventItem {
             by: author_in_words(change),
             ..EventItem::new(change, emails)
         });
         let older = |before: Cursor| paths::with_query(page, &[("changes", &before.to_string())]);
         Self {
             items: items.collect(),
-            older_path: changes.older.map(|before| format!("{}#history", older(before))),
-            newest_path: changes.has_newer.then(|| format!("{page}#history")),
+            older_path: changes.next().map(|before| format!("{}#history", older(before))),
+            newest_path: (!changes.is_first).then(|| format!("{page}#history")),
         }
     }
 }

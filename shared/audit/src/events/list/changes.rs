@@ -4,7 +4,7 @@ use super::{SecurityEvent, columns};
 use foundation::clock::Timestamp;
 use foundation::cursor::Cursor;
 use storage::db::{Db, Error};
-use storage::paging::HasCursor;
+use storage::paging::{HasCursor, Page};
 use storage::{fetch_all, sql};
 
 /// The number of changes on a page. The limit in the statements is one more.
@@ -36,41 +36,29 @@ sql! {
                         " AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT 11");
 }
 
-/// The changes on a page.
-#[derive(Debug, Default)]
-pub struct Changes {
-    /// The changes, the newest first.
-    pub events: Vec<SecurityEvent>,
-    /// The position of the last of them, if there are older ones.
-    pub older: Option<Cursor>,
-    /// Whether the page begins after a position.
-    pub has_newer: bool,
-}
-
-impl Changes {
-    fn new(mut events: Vec<SecurityEvent>, before: Option<Cursor>) -> Self {
-        let has_older = events.len() > SHOWN;
-        events.truncate(SHOWN);
-        Self {
-            older: events.last().filter(|_| has_older).map(HasCursor::cursor),
-            has_newer: before.is_some(),
-            events,
-        }
-    }
-}
-
-/// Returns changes of the account of a user: the newest, or those before a position.
-pub async fn of_user(db: &Db, id: i64, before: Option<Cursor>) -> Result<Changes, Error> {
+/// Returns changes of the account of a user, the newest first: the latest, or those before a position.
+pub async fn of_user(db: &Db, id: i64, before: Option<Cursor>) -> Result<Page<SecurityEvent>, Error> {
     let Cursor { created_at, id: last } = before.unwrap_or(END);
     let events = fetch_all!(db.reader(), SecurityEvent, OF_USER, id, created_at, last)?;
-    Ok(Changes::new(events, before))
+    Ok(page(events, before))
 }
 
-/// Returns changes of a client: the newest, or those before a position.
-pub async fn of_client(db: &Db, id: &str, before: Option<Cursor>) -> Result<Changes, Error> {
+/// Returns changes of a client in the same way.
+pub async fn of_client(db: &Db, id: &str, before: Option<Cursor>) -> Result<Page<SecurityEvent>, Error> {
     let Cursor { created_at, id: last } = before.unwrap_or(END);
     let events = fetch_all!(db.reader(), SecurityEvent, OF_CLIENT, id, created_at, last)?;
-    Ok(Changes::new(events, before))
+    Ok(page(events, before))
+}
+
+/// Returns the page of these changes, which ends before it is as long as others.
+fn page(mut events: Vec<SecurityEvent>, before: Option<Cursor>) -> Page<SecurityEvent> {
+    let has_older = events.len() > SHOWN;
+    events.truncate(SHOWN);
+    Page {
+        rest: events.last().filter(|_| has_older).map(HasCursor::cursor),
+        is_first: before.is_none(),
+        items: events,
+    }
 }
 
 #[cfg(test)]
