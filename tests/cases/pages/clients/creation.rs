@@ -195,9 +195,17 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
             false,
         ),
         (r#"{ "kty": "EC", "d": "typed-key" }"#, "", false),
-        (r#"[{"kty":"EC","x5u":"https://a.test/","d":"typed-key"}]"#, "", false),
+        (
+            r#"[{"kty":"EC","x5u":"https://a.test/","d":"typed-key"}]"#,
+            "",
+            false,
+        ),
         (r#""keys":[{"kid":"https://a.test/","d":"typed-key"}]"#, "", false),
-        ("\u{feff}{\"keys\":[{\"kid\":\"https://a.test/\",\"d\":\"typed-key\"}]}", "", false),
+        (
+            "\u{feff}{\"keys\":[{\"kid\":\"https://a.test/\",\"d\":\"typed-key\"}]}",
+            "",
+            false,
+        ),
         (
             r#"{ "keys": [{ "kty": "EC", "d": "typed-key" },] }"#,
             "the JWK set:",
