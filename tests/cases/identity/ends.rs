@@ -177,9 +177,9 @@ async fn two_step_sign_in_is_the_reason(world: SharedWorld) {
         ..turned_on
     };
     let form = browser.open("/account/two-step").await;
-    browser
-        .submit(&form, &[("csrf", &form.hidden("csrf").unwrap())])
-        .await;
+    let fields = ["csrf", "user"].map(|name| (name.to_owned(), form.hidden(name).unwrap()));
+    let off = form.url.join("/account/two-step/off").unwrap();
+    browser.post(&off, &fields).await;
     turned_off
         .expect_on_page("because another device turned two-step sign-in off.", true)
         .await;
