@@ -12,7 +12,7 @@ const SIGNED_IN: &str = "You are signed in: requests have an access token.";
 /// The words of the page after a sign-in without tokens.
 const SESSION: &str = "Requests have the session of the browser.";
 /// The words about a response to no sign-in of the tab.
-const MISMATCH: &str = "state_mismatch: The response is not that to the latest sign-in of this tab.";
+const MISMATCH: &str = "state_mismatch: The response is not to the latest sign-in of this tab.";
 /// Refuses the document, as a limit of requests does.
 const REFUSE_DOCUMENT: &str = "
     const refused = { status: 429, headers: { 'Retry-After': '7' } };
