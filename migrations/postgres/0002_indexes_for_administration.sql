@@ -5,8 +5,8 @@ CREATE INDEX refresh_families_client_id ON refresh_families (client_id, client_e
 
 -- The filters of the list of apps. Few apps are the operator's, and few are disabled.
 CREATE INDEX clients_type ON clients (type, id);
--- If the sample of ANALYZE has no app of a rare type, a prepared statement reads all apps in the order of their ids to
--- find some. This sample has 300,000 rows.
+-- If the sample of the planner has no app of a rare type, a prepared statement reads all apps in the order of their ids
+-- to find some. This sample has 300,000 rows.
 ALTER TABLE clients ALTER COLUMN type SET STATISTICS 1000;
 CREATE INDEX clients_first_party ON clients (id) WHERE first_party;
 CREATE INDEX clients_first_party_type ON clients (type, id) WHERE first_party;
