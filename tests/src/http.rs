@@ -417,8 +417,8 @@ impl IntoFuture for Call {
     }
 }
 
-/// Sends a request. If nginx refuses it itself, such as one with two `Authorization` headers, sends it to a
-/// replica, whose own answer the test is about.
+/// Sends a request. If nginx itself answers with 400 or 405, as to one with two `Authorization` headers, sends
+/// the request to a replica, because the test is about the answer of the service.
 async fn answer_of_service(http: &Client, request: Request) -> reqwest::Result<Response> {
     let port = request.url().port().unwrap_or_default();
     let replica = replica_behind_nginx(port, request.url().path());

@@ -31,7 +31,7 @@ pub struct LossyProxy {
 
 #[derive(Debug, Default)]
 struct Refreshes {
-    /// The time after which each is forwarded.
+    /// The time for which a refresh is held before it is forwarded.
     delay: Duration,
     /// One of so many answers is lost.
     one_of: usize,
@@ -44,7 +44,8 @@ struct Refreshes {
 }
 
 impl LossyProxy {
-    /// Listens on a free port, forwards refreshes after this time, and loses one of so many answers to them.
+    /// Listens on a free port. Forwards each refresh after `delay`, and loses each answer whose number is a
+    /// multiple of `one_of`.
     pub async fn start(delay: Duration, one_of: usize) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

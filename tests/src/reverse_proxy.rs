@@ -171,8 +171,7 @@ pub fn is_of_issuer(path: &str) -> bool {
     ISSUER_PATHS.iter().any(is_below)
 }
 
-/// Returns the port of a replica that serves this path, if nginx listens at `port`, which refuses some
-/// requests itself.
+/// Returns the port of a replica that serves this path, if nginx listens at `port`.
 pub(crate) fn replica_behind_nginx(port: u16, path: &str) -> Option<u16> {
     let (issuer, api) = *BEHIND_NGINX.lock().unwrap().get(&port)?;
     Some(if is_of_issuer(path) { issuer } else { api })

@@ -80,7 +80,7 @@ impl PageFlow<'_> {
 }
 
 /// Returns the flow that a page with this parameter belongs to. Fails with [`FlowError::NotFound`] if the
-/// flow cannot go on: nobody should enter a password for it.
+/// flow cannot go on, so that the page asks nobody for a password.
 pub(super) async fn find<'a>(
     app: &App,
     parameter: Option<&'a str>,

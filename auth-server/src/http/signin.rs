@@ -122,8 +122,8 @@ impl SignedIn {
     }
 }
 
-/// Returns the page for a user with this address, or without one that of a returning user. It does not ask
-/// a returning user for a password whose account has none.
+/// Returns the page with this address filled in. If it is empty, the address is that of the returning user. A
+/// returning user whose account has no password is asked for a passkey only.
 fn page<'a>(
     app: &App,
     form: FormState<'a>,

@@ -66,8 +66,8 @@ struct Overview {
 }
 
 impl Overview {
-    /// Reads the data, with the newest changes or those before a position. Fails with 404 if no client has
-    /// the id.
+    /// Reads the data of the page, with the changes before this position or the newest ones. Fails with 404 if
+    /// no client has the id.
     async fn read(
         app: &App,
         id: &str,

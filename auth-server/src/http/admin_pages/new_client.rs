@@ -170,7 +170,7 @@ fn without_private_keys(text: &str) -> &str {
     if is_public { text } else { "" }
 }
 
-/// Returns whether a text is a URL with a host, and not the encoding of a key with a URL in it.
+/// Returns whether the whole text is a URL with a host. A private key may have a URL as one of its members.
 fn is_url(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| url.has_host()) && !text.contains(char::is_whitespace)
 }

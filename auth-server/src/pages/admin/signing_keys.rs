@@ -159,7 +159,7 @@ struct KeyItem<'a> {
     live_tokens: Text<'a>,
     /// The effect of its retirement as compromised; `None` if that has happened.
     retirement: Option<Text<'a>>,
-    /// What the retirement touches.
+    /// The number of access tokens and verifiers that the retirement affects, in words.
     touched: Text<'a>,
     in_terminal: InTerminal,
 }

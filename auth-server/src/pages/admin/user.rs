@@ -53,12 +53,12 @@ struct UserTemplate<'a> {
     clock_differs: bool,
     changes: Vec<ChangeItem>,
     sessions: Part<SessionItem>,
-    /// The path of the list of the user's sessions, which ends them after it has told what ends with each.
+    /// The path of the list of the user's sessions, where an administrator can end each.
     all_sessions: String,
     apps: Part<AppItem<'a>>,
     /// Whether the page may lack some of the apps.
     may_lack_apps: bool,
-    /// The path of the list of the user's connected apps, which disconnects them likewise.
+    /// The path of the list of the user's connected apps, where an administrator can disconnect each.
     all_apps: String,
     history: History<'a>,
     events: Vec<EventItem<'a>>,
