@@ -8,6 +8,7 @@ mod branded;
 mod checks;
 mod front_page;
 mod keyboard;
+mod outages;
 mod pictures;
 mod public;
 mod rare_states;
@@ -184,6 +185,11 @@ async fn visit_branded_for_pictures(shape: Shape, language: &'static str) {
     branded::walk(shape, language, Appearance::all().collect(), Some(pictures)).await;
 }
 
+async fn visit_outages_for_pictures(shape: Shape, language: &'static str) {
+    let _turn = TURNS.acquire().await.unwrap();
+    outages::walk(shape, language, Pictures::begin("outages", language)).await;
+}
+
 async fn start(shape: Shape) -> World {
     let world = World::builder(shape).flag("--terms-url", "https://example.org/terms");
     world.start().await
@@ -229,6 +235,14 @@ async fn branded_pages_in_every_appearance_in_german(shape: Shape) {
     visit_branded_for_pictures(shape, "de").await;
 }
 
+async fn outages_in_every_appearance_in_english(shape: Shape) {
+    visit_outages_for_pictures(shape, "en").await;
+}
+
+async fn outages_in_every_appearance_in_german(shape: Shape) {
+    visit_outages_for_pictures(shape, "de").await;
+}
+
 on_shapes!(every_page_is_accessible: sqlite Sqlite);
 on_shapes!(public_pages_in_every_appearance_in_english: ; long: sqlite Sqlite);
 on_shapes!(public_pages_in_every_appearance_in_german: ; long: sqlite Sqlite);
@@ -240,3 +254,5 @@ on_shapes!(rare_states_in_every_appearance_in_english: ; long: sqlite Sqlite);
 on_shapes!(rare_states_in_every_appearance_in_german: ; long: sqlite Sqlite);
 on_shapes!(branded_pages_in_every_appearance_in_english: ; long: sqlite Sqlite);
 on_shapes!(branded_pages_in_every_appearance_in_german: ; long: sqlite Sqlite);
+on_shapes!(outages_in_every_appearance_in_english: ; long: sqlite Sqlite);
+on_shapes!(outages_in_every_appearance_in_german: ; long: sqlite Sqlite);

@@ -4,10 +4,12 @@
 use super::rare_states::too_many_requests;
 use super::{DONE, FAILED, Pictures, SUBMIT, Walk};
 use serde_json::json;
-use tests::{App, Appearance, CALLBACK, PASSWORD, Shape, StubServer, User, World, response};
+use tests::{App, Appearance, CALLBACK, Chromium, PASSWORD, Shape, StubServer, User, World, response};
 
 /// The largest number of accounts that a network can create in a quarter of an hour.
 const MAX_SIGN_UPS: usize = 100;
+/// The largest number of documents that are fetched for a user in an hour.
+const MAX_DOCUMENTS: usize = 30;
 const LOGO: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="#8e24aa"/></svg>"##;
 
 /// A GIF image with one pixel, as text: the first byte after its size counts eight colors, and the one after
@@ -95,13 +97,16 @@ pub(super) async fn walk(
     fail_to_sign_in(&walk, &user).await;
     walk.chromium.expect("A widget of the captcha service").await;
     walk.check_expecting("branded-sign-in-captcha", 401).await;
-    if walk.pictures.is_some() {
+    if let Some(pictures) = &walk.pictures {
+        unsolved_captcha(&walk).await;
+        captcha_without_scripts(&walk, &user, pictures).await;
         widget.answer_raw(&script(""));
         fail_to_sign_in(&walk, &user).await;
         walk.chromium.run(CAPTCHA_NOT_LOADED, &[]).await;
         walk.check_expecting("branded-sign-in-captcha-not-loaded", 401)
             .await;
         nobody_signed_in(&walk).await;
+        too_many_documents(&walk).await;
         too_many_sign_ups(&walk).await;
         too_many_requests(&walk).await;
     }
@@ -119,6 +124,32 @@ async fn fail_to_sign_in(walk: &Walk<'_>, user: &User) {
     walk.open("/signin").await;
     let fields = [("#email", user.email.as_str()), ("#password", "not the password")];
     walk.submit(&fields, SUBMIT, "data-sitekey").await;
+}
+
+/// The sign-in page of a user who did not solve the captcha after three failures.
+async fn unsolved_captcha(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    for _ in 0..3 {
+        let failed = walk.world.anyone().login(&user.email, "not the password");
+        failed.await.expect(401);
+    }
+    fail_to_sign_in(walk, &user).await;
+    walk.chromium.expect("A widget of the captcha service").await;
+    walk.check_expecting("branded-captcha-required", 422).await;
+}
+
+/// The sign-in page with the captcha in a browser without scripts, which axe-core cannot check.
+async fn captcha_without_scripts(walk: &Walk<'_>, user: &User, pictures: &Pictures) {
+    let chromium = Chromium::without_scripts().await;
+    let page = format!("{}/signin?language={}", walk.world.base(), walk.language);
+    chromium.open(&page).await;
+    let fields = [("#email", user.email.as_str()), ("#password", "not the password")];
+    chromium.submit(&fields, SUBMIT, "data-sitekey").await;
+    for appearance in &walk.appearances {
+        chromium.appear(*appearance).await;
+        let name = "branded-sign-in-captcha-without-scripts";
+        pictures.take(&chromium, name, *appearance).await;
+    }
 }
 
 /// Expects that the logo is in the middle of a narrow phone, where the name of the service is below it.
@@ -169,6 +200,27 @@ async fn nobody_signed_in(walk: &Walk<'_>) {
     let silent = app.authorization().set("prompt", "none").path();
     walk.visit_expecting("branded-nobody-signed-in", &silent, 400)
         .await;
+}
+
+/// The page about an app that describes itself, for a user who opened many others in the last hour.
+async fn too_many_documents(walk: &Walk<'_>) {
+    let (user, documents) = (walk.world.user().await, StubServer::start().await);
+    let silent = |n: usize| {
+        let app = App {
+            id: format!("{}/{n}.json", documents.url),
+            secret: None,
+            redirect_uri: CALLBACK.to_owned(),
+        };
+        app.authorization().set("prompt", "none").path()
+    };
+    let mut browser = user.browser();
+    for n in 0..MAX_DOCUMENTS {
+        browser.open(&silent(n)).await;
+    }
+    walk.sign_in(&user).await;
+    walk.visit_expecting("branded-too-many-documents", &silent(MAX_DOCUMENTS), 429)
+        .await;
+    walk.chromium.delete_cookies().await;
 }
 
 /// The sign-up page for a network from which as many accounts were created as are possible in a quarter of an

@@ -15,6 +15,8 @@ use url::Url;
 const WRONG_EMAIL: &str = "ann..lee@example.org";
 /// A password that many people have.
 const COMMON_PASSWORD: &str = "password1234";
+/// The number of failures that lock sign-in.
+const MAX_FAILURES: usize = 5;
 /// The largest number of passkeys of a user.
 const MAX_PASSKEYS: usize = 20;
 /// Names another user in the form, as on a page that was opened before somebody else signed in.
@@ -34,6 +36,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     changed_address(walk).await;
     taken_address(walk, &user).await;
     second_step(walk).await;
+    locked_second_step(walk).await;
     two_step_off(walk).await;
     dropped_cookie(walk).await;
     many_passkeys(walk).await;
@@ -48,6 +51,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     later_front_page(walk).await;
     messages::too_many_codes(walk, &user).await;
     messages::too_many_mails(walk).await;
+    messages::too_many_long_requests(walk).await;
 }
 
 /// Forms with input that browsers accept and the issuer does not, and the mail with another link.
@@ -89,10 +93,18 @@ async fn another_user(walk: &Walk<'_>) {
     walk.check_expecting("consent-user-changed", 409).await;
 }
 
-/// The link that confirms a changed address.
+/// The link that confirms a changed address, also to a user whose session ends on its page.
 async fn changed_address(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    walk.sign_in(&user).await;
     let path = requested_change(walk, &walk.world.fresh_email()).await;
     walk.visit("verify-change-signed-in", &path).await;
+    let db = walk.world.db().await;
+    let expire = "UPDATE sessions SET expires_at = 1 WHERE user_id = $1";
+    execute!(db.writer(), expire, user.id).unwrap();
+    db.close().await;
+    walk.submit(&[], SUBMIT, FAILED).await;
+    walk.check_expecting("verify-password-missing", 422).await;
     walk.open_as_stranger("/signin").await;
     walk.visit("verify-change", &path).await;
 }
@@ -138,6 +150,20 @@ async fn second_step(walk: &Walk<'_>) {
     walk.world.cli(&path, "");
     walk.submit(&[("#otp", code)], SUBMIT, "id=\"password\"").await;
     walk.check_expecting("second-step-ended", 400).await;
+}
+
+/// The second step of a user whose password was entered wrongly too often meanwhile.
+async fn locked_second_step(walk: &Walk<'_>) {
+    let user = walk.world.user().await;
+    let authenticator = Authenticator::enable(walk.world, &user).await;
+    enter_password(walk, &user).await;
+    for _ in 0..MAX_FAILURES {
+        let failed = walk.world.anyone().login(&user.email, "not the password");
+        failed.await.expect(401);
+    }
+    let code = authenticator.recovery_codes[0].as_str();
+    walk.submit(&[("#otp", code)], SUBMIT, FAILED).await;
+    walk.check_expecting("second-step-locked", 429).await;
 }
 
 /// An account without recovery codes, new ones, and the message that two-step sign-in is off.

@@ -1,8 +1,9 @@
 //! The rare states of the account: many sessions, reports of changes, and refused ones.
 
 use super::super::{CHANGED, FAILED, SUBMIT, Walk};
+use serde_json::json;
 use storage::execute;
-use tests::PASSWORD;
+use tests::{PASSWORD, PasskeyOptions};
 
 /// More sessions than a part of the list has.
 const SESSIONS: usize = 25;
@@ -12,6 +13,16 @@ const EVENTS: usize = 20;
 const WITHOUT_LIST: &str = "PublicKeyCredential.isConditionalMediationAvailable = undefined";
 /// Replaces the challenge by one that no authenticator can answer.
 const SET_WRONG_OPTIONS: &str = "document.querySelector('form[data-passkey]').dataset.options = '{}'";
+/// The largest number of sign-ins with passkeys to an account in a quarter of an hour.
+const MAX_PASSKEY_SIGN_INS: usize = 60;
+/// Returns the challenge for passkeys.
+const CHALLENGE: &str = "return JSON.parse(document.querySelector('form[data-passkey]').dataset.options)";
+/// Submits the form with this answer to its challenge.
+const ANSWER: &str = "
+    const form = document.querySelector('form[data-passkey]');
+    form.elements.credential.value = args[0];
+    setTimeout(() => form.submit());
+";
 const REMOVE_PASSKEY: &str = "details[open] form[action='/account/passkeys/removal'] button";
 
 /// Visits the rare states of the account.
@@ -20,6 +31,7 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     ended_access(walk).await;
     two_cookies(walk).await;
     passkeys(walk).await;
+    many_passkey_sign_ins(walk).await;
     last_passkey(walk).await;
     last_administrator(walk).await;
 }
@@ -100,6 +112,22 @@ async fn passkeys(walk: &Walk<'_>) {
     walk.check("passkey-failed").await;
     chromium.remove_authenticator(&authenticator).await;
     chromium.remove_script(&script).await;
+}
+
+/// The sign-in page for a user whose passkey has signed in too often.
+async fn many_passkey_sign_ins(walk: &Walk<'_>) {
+    let (world, chromium) = (walk.world, &walk.chromium);
+    let user = world.user().await;
+    let passkey = world.add_passkey(&mut user.browser()).await;
+    for _ in 0..MAX_PASSKEY_SIGN_INS {
+        passkey.sign_in(&mut world.browser()).await;
+    }
+    walk.open_as_stranger("/signin").await;
+    let options = PasskeyOptions(chromium.run(CHALLENGE, &[]).await);
+    let answer = passkey.assertion(&options);
+    chromium.run(ANSWER, &[json!(answer)]).await;
+    chromium.expect(FAILED).await;
+    walk.check_expecting("sign-in-passkey-too-many", 429).await;
 }
 
 /// The passkey that alone signs a user in.

@@ -1,6 +1,8 @@
 //! The rare states of the pages for administrators.
 
 use super::super::{CHANGED, DONE, Walk};
+use std::time::Duration;
+use storage::execute;
 
 /// More users than a page of the list has.
 const USERS: usize = 21;
@@ -33,6 +35,26 @@ pub(super) async fn visit(walk: &Walk<'_>) {
     walk.visit("apps-refused", "/admin/clients?type=x&disabled=perhaps")
         .await;
     changed_app(walk).await;
+    unfinished_searches(walk).await;
+}
+
+/// Pages with nothing to show of more events than a page searches.
+async fn unfinished_searches(walk: &Walk<'_>) {
+    let insert = "
+        INSERT INTO security_events (at, name, outcome, trace_id)
+        WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 24000)
+        SELECT $1 - CAST(n AS BIGINT) * 1000000, CASE n % 2 WHEN 0 THEN 'authn_login_success' ELSE 'authn_login_fail' END,
+               CASE n % 2 WHEN 0 THEN 'success' ELSE 'failure' END, 'earlier'
+        FROM numbers";
+    // Old enough that no alert is raised about them.
+    let newest = walk.world.now().before(Duration::from_hours(10));
+    let db = walk.world.db().await;
+    execute!(db.writer(), insert, newest).unwrap();
+    db.close().await;
+    let both = "/admin/events?name=authn_login_fail&outcome=success";
+    walk.visit("events-none-yet", both).await;
+    let refusals = "/admin/events?view=refusals&name=authn_login_success";
+    walk.visit("events-refusals-unsearched", refusals).await;
 }
 
 /// An app whose secret is replaced, and which is then disabled.

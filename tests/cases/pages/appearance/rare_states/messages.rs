@@ -9,6 +9,8 @@ use tests::{PASSWORD, User};
 const MAX_MAILS: usize = 20;
 /// The largest number of wrong codes of devices that a user can enter in a quarter of an hour.
 const MAX_CODES: usize = 10;
+/// The largest number of requests too long for a URL that a client address can send in half an hour.
+const MAX_LONG_REQUESTS: usize = 300;
 /// Adds a second field for the address.
 const REPEAT_EMAIL: &str = "
     const repeated = document.createElement('input');
@@ -107,4 +109,21 @@ pub(super) async fn too_many_codes(walk: &Walk<'_>, user: &User) {
     walk.open("/device").await;
     walk.submit(&[("#user_code", wrong)], SUBMIT, FAILED).await;
     walk.check_expecting("device-too-many-codes", 429).await;
+}
+
+/// The page about an app whose request is too long for a URL, for a client address that has sent too many of
+/// these.
+pub(super) async fn too_many_long_requests(walk: &Walk<'_>) {
+    let app = walk.world.app().register();
+    let path = app.authorization().set("state", &"s".repeat(1536)).path();
+    let url = format!("{}{path}", walk.world.base());
+    let client = reqwest::Client::builder().no_proxy();
+    let client = client
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .unwrap();
+    for _ in 0..MAX_LONG_REQUESTS {
+        client.get(&url).send().await.unwrap();
+    }
+    walk.visit_expecting("too-many-long-requests", &path, 429).await;
 }
