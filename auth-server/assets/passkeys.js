@@ -61,6 +61,13 @@ async function offerInList() {
   ask("conditional", signal).catch(() => {});
 }
 
+// Tells authenticators which passkeys the account has, so that they stop offering those that it removed or did not accept.
+async function signalAccepted() {
+  const { rp, user, excludeCredentials } = JSON.parse(form.dataset.options);
+  const allAcceptedCredentialIds = excludeCredentials.map(({ id }) => id);
+  await PublicKeyCredential.signalAllAcceptedCredentials?.({ rpId: rp.id, userId: user.id, allAcceptedCredentialIds });
+}
+
 if (form && isSupported) {
   form.hidden = false;
   for (const element of document.querySelectorAll("[data-without-passkeys]")) {
@@ -75,4 +82,8 @@ if (form && isSupported) {
     }
   });
   offerInList();
+  if (form.dataset.passkey === "create") {
+    // Without the signal, the user deletes them.
+    signalAccepted().catch(() => {});
+  }
 }

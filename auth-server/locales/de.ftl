@@ -411,7 +411,7 @@ passkey-used = vor { $time } benutzt
 passkey-change = Umbenennen oder entfernen
 passkey-save-name = Namen speichern
 passkey-remove = Passkey entfernen
-passkey-removal-effect = Beim Entfernen werden Sie auf allen anderen Geräten und in allen Apps abgemeldet, und Sie können sich mit ihm nicht mehr anmelden. Löschen Sie ihn danach auf Ihrem Gerät.
+passkey-removal-effect = Beim Entfernen werden Sie auf allen anderen Geräten und in allen Apps abgemeldet, und Sie können sich mit ihm nicht mehr anmelden. Bietet Ihr Gerät ihn danach noch an, löschen Sie ihn dort.
 passkey-name-invalid = Ein Name hat 1 bis 64 Zeichen und keinen Zeilenumbruch.
 passkey-exists = Dieses Gerät hat schon einen Passkey für Ihr Konto.
 passkey-too-many = Ein Konto kann höchstens 20 Passkeys haben. Entfernen Sie einen, den Sie nicht mehr benutzen.
@@ -426,8 +426,8 @@ passkey-not-added = Es wurde kein Passkey hinzugefügt. Versuchen Sie es noch ei
 passkey-failed = Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal, oder nehmen Sie Ihr Passwort.
 passkey-too-many-sign-ins = Es gab sehr viele Anmeldungen bei diesem Konto. Versuchen Sie es in { $wait } noch einmal.
 passkey-refused = Dieser Passkey gilt hier nicht. Wenn er aus dem Konto entfernt wurde, melden Sie sich mit Ihrem Passwort oder einem anderen Passkey an. Wenn das Konto deaktiviert ist, wenden Sie sich an den Administrator.
-passkey-answer-refused = Der Passkey konnte nicht geprüft werden und wurde nicht hinzugefügt. Löschen Sie ihn auf Ihrem Gerät, und versuchen Sie es noch einmal.
-passkey-not-added-in-time = Diese Seite war zu lange offen, darum wurde der Passkey nicht hinzugefügt. Löschen Sie ihn auf Ihrem Gerät, und versuchen Sie es noch einmal.
+passkey-answer-refused = Der Passkey konnte nicht geprüft werden und wurde nicht hinzugefügt. Bietet Ihr Gerät ihn noch an, löschen Sie ihn dort. Versuchen Sie es dann noch einmal.
+passkey-not-added-in-time = Diese Seite war zu lange offen, darum wurde der Passkey nicht hinzugefügt. Bietet Ihr Gerät ihn noch an, löschen Sie ihn dort. Versuchen Sie es dann noch einmal.
 passkey-stale = Diese Seite gilt nicht mehr: Sie war zu lange offen, oder Sie haben sich seitdem mit diesem Passkey angemeldet. Benutzen Sie den Passkey noch einmal.
 
 ## Devices

@@ -412,7 +412,7 @@ passkey-used = used { $time } ago
 passkey-change = Rename or remove
 passkey-save-name = Save the name
 passkey-remove = Remove the passkey
-passkey-removal-effect = Removing it signs you out on all other devices and in all apps, and you can no longer sign in with it. Delete it on your device afterwards.
+passkey-removal-effect = Removing it signs you out on all other devices and in all apps, and you can no longer sign in with it. If your device still offers it afterwards, delete it there.
 passkey-name-invalid = A name has 1 to 64 characters, without line breaks.
 passkey-exists = This device already has a passkey for your account.
 passkey-too-many = An account can have at most 20 passkeys. Remove one that you no longer use.
@@ -427,8 +427,8 @@ passkey-not-added = No passkey was added. Try again.
 passkey-failed = No passkey was used. Try again, or use your password.
 passkey-too-many-sign-ins = There were very many sign‑ins to this account. Try again in { $wait }.
 passkey-refused = This passkey does not sign in here. If it was removed from the account, use your password or another passkey. If the account is disabled, contact the administrator.
-passkey-answer-refused = The passkey could not be checked, so it was not added. Delete it on your device, and try again.
-passkey-not-added-in-time = This page was open for too long, so the passkey was not added. Delete it on your device, and try again.
+passkey-answer-refused = The passkey could not be checked, so it was not added. If your device still offers it, delete it there. Then try again.
+passkey-not-added-in-time = This page was open for too long, so the passkey was not added. If your device still offers it, delete it there. Then try again.
 passkey-stale = This page can no longer be used: it was open for too long, or you have signed in with this passkey since it was opened. Use the passkey again.
 
 ## Devices

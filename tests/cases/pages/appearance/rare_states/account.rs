@@ -9,8 +9,18 @@ use tests::{PASSWORD, PasskeyOptions};
 const SESSIONS: usize = 25;
 /// As many events as the page shows, beside that of the sign-up.
 const EVENTS: usize = 20;
-/// A browser that offers no passkeys in the list, where the authenticator would answer at once.
-const WITHOUT_LIST: &str = "PublicKeyCredential.isConditionalMediationAvailable = undefined";
+/// A browser that offers no passkeys in the list, where the authenticator would answer at once, and that
+/// keeps the signal for authenticators from them.
+const CHANGED_BROWSER: &str = "
+    PublicKeyCredential.isConditionalMediationAvailable = undefined;
+    PublicKeyCredential.signalAllAcceptedCredentials = async signal => void (window.signal = signal);
+";
+/// Returns the number of passkeys of the account, as authenticators learn it.
+const SIGNALED: &str = "
+    const { rp, user } = JSON.parse(document.querySelector('form[data-passkey]').dataset.options);
+    const { rpId, userId, allAcceptedCredentialIds } = window.signal;
+    return rpId === rp.id && userId === user.id && allAcceptedCredentialIds.length;
+";
 /// Replaces the challenge by one that no authenticator can answer.
 const SET_WRONG_OPTIONS: &str = "document.querySelector('form[data-passkey]').dataset.options = '{}'";
 /// The largest number of sign-ins with passkeys to an account in a quarter of an hour.
@@ -79,12 +89,13 @@ async fn passkeys(walk: &Walk<'_>) {
     let (chromium, button) = (&walk.chromium, "form[data-passkey] button");
     let user = walk.world.user().await;
     walk.sign_in(&user).await;
-    let script = chromium.add_script(WITHOUT_LIST).await;
+    let script = chromium.add_script(CHANGED_BROWSER).await;
     let authenticator = chromium.add_authenticator().await;
     walk.open("/account/passkeys").await;
     let name = [("#name", "My laptop")];
     walk.submit(&name, button, CHANGED).await;
     walk.check("passkey-added").await;
+    assert_eq!(chromium.run(SIGNALED, &[]).await, 1);
     let exists = walk.word(">This device already", ">Dieses Gerät hat schon");
     walk.submit(&name, button, exists).await;
     walk.check("passkey-exists").await;
@@ -102,6 +113,7 @@ async fn passkeys(walk: &Walk<'_>) {
     chromium.press("summary").await;
     walk.submit(&[], REMOVE_PASSKEY, CHANGED).await;
     walk.check("passkey-removed").await;
+    assert_eq!(chromium.run(SIGNALED, &[]).await, 0);
     walk.open_as_stranger("/signin").await;
     walk.submit(&[], button, FAILED).await;
     walk.check_expecting("sign-in-passkey-refused", 401).await;
