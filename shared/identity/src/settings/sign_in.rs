@@ -22,8 +22,8 @@ pub struct SignInSettings {
           value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(5..=10_000))]
     pub login_failures_address: usize,
 
-    /// The `siteverify` URL of the captcha service; a captcha is required after repeated failures [default:
-    /// no captcha].
+    /// The `siteverify` URL of the captcha service, such as that of Turnstile, hCaptcha or reCAPTCHA; a
+    /// captcha is required after repeated failures [default: no captcha].
     #[arg(long, env = "LATCHKEY_CAPTCHA_VERIFY_URL", global = true, value_name = "URL",
           value_parser = parse_http_url)]
     pub captcha_verify_url: Option<Url>,
