@@ -50,6 +50,7 @@ password-show = Anzeigen
 password-hide = Verbergen
     .label = Passwort verbergen
 password-enough = Lang genug.
+password-good = Sie können dieses Passwort benutzen.
 password-sequence = Eine Folge von Zeichen ist leicht zu erraten.
 password-like-address = Mit Ihrer E‑Mail‑Adresse leicht zu erraten.
 password-count = { $n } von mind. { $min } Zeichen

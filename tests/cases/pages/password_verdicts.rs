@@ -4,6 +4,7 @@ use super::expect_words;
 use serde_json::{Value, json};
 use tests::{Browser, Chromium, Page, SharedWorld, on_every_shape, on_shapes};
 
+const GOOD: &str = "You can use this password.";
 const ENOUGH: &str = "Long enough.";
 const TOO_SHORT: &str = "Use at least 8 characters.";
 const TOO_LONG: &str = "Use at most 128 characters.";
@@ -30,14 +31,14 @@ fn of_length() -> Vec<Row> {
         ("\u{1f9a9}\u{1f335}".repeat(3), TOO_SHORT),
         // Seven characters in NFC, of two code points each.
         (decomposed.repeat(7), TOO_SHORT),
-        ("a\u{301}e\u{301}o\u{301} xyz!".to_owned(), ENOUGH),
-        ("\u{1f9a9}\u{1f335}x9f3kq".to_owned(), ENOUGH),
-        ("my dog ate it".to_owned(), ENOUGH),
-        (words[..128].to_owned(), ENOUGH),
+        ("a\u{301}e\u{301}o\u{301} xyz!".to_owned(), GOOD),
+        ("\u{1f9a9}\u{1f335}x9f3kq".to_owned(), GOOD),
+        ("my dog ate it".to_owned(), GOOD),
+        (words[..128].to_owned(), GOOD),
         (words[..129].to_owned(), TOO_LONG),
-        (decomposed.repeat(128), ENOUGH),
+        (decomposed.repeat(128), GOOD),
         (decomposed.repeat(129), TOO_LONG),
-        ("\u{1f9a9}\u{1f335}".repeat(64), ENOUGH),
+        ("\u{1f9a9}\u{1f335}".repeat(64), GOOD),
     ]
 }
 
@@ -55,12 +56,12 @@ fn easy_to_guess() -> Vec<Row> {
         ("1q2w3e4r!", COMMON),
         // The name of the issuer is on its list.
         ("latchkey", COMMON),
-        ("abcdefgi", ENOUGH),
-        ("annabelle.lee-20881", ENOUGH),
+        ("abcdefgi", GOOD),
+        ("annabelle.lee-20881", GOOD),
     ];
     let rows = rows.map(|(password, verdict)| (password.to_owned(), verdict));
     // Passwords of up to 40 characters are compared.
-    let sequences = [("ő".repeat(40), SEQUENCE), ("ő".repeat(41), ENOUGH)];
+    let sequences = [("ő".repeat(40), SEQUENCE), ("ő".repeat(41), GOOD)];
     rows.into_iter().chain(sequences).collect()
 }
 
@@ -75,7 +76,7 @@ async fn judge(browser: &mut Browser, page: &Page, email: &str, password: &str) 
     let action = page.url.join("/password/verdict").unwrap();
     let verdict = browser.post(&action, &fields).await.reply.expect(200).json();
     let text = verdict["text"].as_str().unwrap().replace('\u{2011}', "-");
-    assert_eq!(verdict["acceptable"], text == ENOUGH, "{verdict}");
+    assert_eq!(verdict["acceptable"], text == GOOD, "{verdict}");
     text
 }
 
@@ -95,7 +96,7 @@ async fn the_verdict_is_that_of_the_form(world: SharedWorld) {
         let fields = [("email", email.as_str()), ("password", &password)];
         let answer = browser.submit(&form, &fields).await;
         match verdict {
-            ENOUGH => assert_eq!(answer.reply.status, 303, "{password}: {}", answer.reply),
+            GOOD => assert_eq!(answer.reply.status, 303, "{password}: {}", answer.reply),
             words => expect_words(&answer, 422, words),
         }
     }
@@ -106,11 +107,7 @@ async fn the_pages_of_a_new_password_get_verdicts(world: SharedWorld) {
     let user = world.user().await;
     let mut browser = user.browser();
     let page = browser.open("/password").await;
-    for (email, verdict) in [
-        (user.email.as_str(), LIKE_ADDRESS),
-        ("", ENOUGH),
-        ("user", ENOUGH),
-    ] {
+    for (email, verdict) in [(user.email.as_str(), LIKE_ADDRESS), ("", GOOD), ("user", GOOD)] {
         let password = format!("{}!", user.email.to_uppercase());
         let judged = judge(&mut browser, &page, email, &password).await;
         assert_eq!(judged, verdict, "{email}");
@@ -163,7 +160,7 @@ async fn a_common_password_is_marked_while_it_is_typed(world: SharedWorld) {
         // The page counts the characters by itself, and says nothing else while there are too few.
         ("short", "", false),
         ("password1", COMMON, false),
-        ("my dog ate it", ENOUGH, true),
+        ("my dog ate it", GOOD, true),
         ("AbCdEfGh", SEQUENCE, false),
         ("Annabelle.Lee99", LIKE_ADDRESS, false),
     ] {
@@ -171,7 +168,7 @@ async fn a_common_password_is_marked_while_it_is_typed(world: SharedWorld) {
         assert_eq!(said, json!([verdict, is_good]), "{password}");
     }
     // A change of the address changes the verdict.
-    assert_eq!(typed("#email", "ben@shop.example").await, json!([ENOUGH, true]));
+    assert_eq!(typed("#email", "ben@shop.example").await, json!([GOOD, true]));
     // If the issuer cannot be reached, the page judges the length alone.
     let unreachable = "window.fetch = async () => { throw new TypeError('unreachable'); };";
     chromium.run(unreachable, &[]).await;

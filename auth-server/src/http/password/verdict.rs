@@ -42,7 +42,7 @@ pub(crate) async fn judge(
     let email = email.as_ref().map_or("", Email::as_str);
     let judged = identity.passwords.parse_new_for(&fields.new_password, email);
     let flaw = judged.err();
-    let text = flaw.map_or_else(|| text::of("password-enough"), flaw_in_words);
+    let text = flaw.map_or_else(|| text::of("password-good"), flaw_in_words);
     Json(PasswordVerdict {
         acceptable: flaw.is_none(),
         text: text.plain(),
