@@ -28,6 +28,8 @@ pub(crate) enum Field {
     NewPassword,
     /// The one-time code, or the code of a device.
     Code,
+    /// The recovery code, beside a one-time code.
+    RecoveryCode,
     /// The `client_id` of an app.
     ClientId,
     /// The name of a passkey or of an app.
@@ -59,6 +61,7 @@ impl Field {
             Self::Password => "password",
             Self::NewPassword => "new-password",
             Self::Code => "code",
+            Self::RecoveryCode => "recovery-code",
             Self::ClientId => "client_id",
             Self::Name => "name",
             Self::RedirectUris => "redirect_uris",

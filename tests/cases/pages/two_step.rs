@@ -126,6 +126,28 @@ async fn a_user_renews_the_recovery_codes(world: SharedWorld) {
     expect_redirect(&outdated, "/account/two-step");
 }
 
+async fn a_recovery_code_has_a_form_of_its_own(world: SharedWorld) {
+    let (user, app, _) = enrolled(&world).await;
+    let mut browser = world.browser();
+    let sign_in = browser.open("/signin").await;
+    let fields = [("email", user.email.as_str()), ("password", PASSWORD)];
+    let to_code = browser.submit(&sign_in, &fields).await;
+    let mut page = browser.open(to_code.location().unwrap().as_str()).await;
+    let is_open = |page: &Page| page.reply.text().contains("<details open>");
+    for (code, words, is_recovery_code) in [
+        ("000000", "Wait for the next one", false),
+        ("abcd-abcd-abcd-abcd", "This recovery code is wrong", true),
+    ] {
+        assert!(!is_open(&page), "{}", page.reply);
+        page = browser.submit(&page, &[("otp", code)]).await;
+        expect_words(&page, 401, words);
+        assert_eq!(is_open(&page), is_recovery_code, "{}", page.reply);
+    }
+    let code = app.recovery_codes[0].as_str();
+    let done = browser.submit(&page, &[("otp", code)]).await;
+    assert_eq!(done.reply.status, 303, "{}", done.reply);
+}
+
 async fn a_user_turns_two_step_sign_in_off(world: SharedWorld) {
     let (user, app, mut browser) = enrolled(&world).await;
     let with_recovery_code =
@@ -184,6 +206,7 @@ on_every_shape!(
     a_user_turns_two_step_sign_in_on,
     a_wrong_code_turns_nothing_on,
     a_user_renews_the_recovery_codes,
+    a_recovery_code_has_a_form_of_its_own,
     a_user_turns_two_step_sign_in_off,
     an_outdated_form_shows_the_present_page,
     the_pages_need_a_session,

@@ -95,8 +95,9 @@ async fn two_step_sign_in_is_turned_off_without_scripts(world: World) {
     visitor.open("/signin").await;
     let fields = [("#email", user.email.as_str()), ("#password", PASSWORD)];
     visitor.submit(&fields, SUBMIT, "id=\"otp\"").await;
-    let code = [("#otp", authenticator.recovery_codes[0].as_str())];
-    visitor.submit(&code, SUBMIT, "href=\"/signout\"").await;
+    visitor.chromium.press("summary").await;
+    let code = [("#recovery_code", authenticator.recovery_codes[0].as_str())];
+    visitor.submit(&code, "details button", "href=\"/signout\"").await;
     for (form, text) in [("recovery-codes", "class=\"codes\""), ("off", DONE)] {
         visitor.open("/account/two-step").await;
         let button = format!("form[action='/account/two-step/{form}'] button");

@@ -9,7 +9,7 @@ use crate::http::flow::{self, FlowCookie, FlowError, PageFlow};
 use crate::http::form_page::{FormError, FormRenderer};
 use crate::http::forms::{FlowQuery, SecondStepForm};
 use crate::http::redirects::see_other;
-use crate::pages::{self, FormState, text};
+use crate::pages::{self, Field, FormState, text};
 use crate::paths;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -143,10 +143,22 @@ pub(crate) async fn submit(
             restart(&app, renderer, (&first.email, &flow), &headers, &context).await?
         }
         Err(Failure::Credentials(error)) => {
-            renderer.show_again(error.into(), |form| page(form, &first, &flow))
+            let error = form_error(error, &fields.otp);
+            renderer.show_again(error, |form| page(form, &first, &flow))
         }
         Err(Failure::Response(response)) => response,
     })
+}
+
+/// Returns the error of the form with this code. A code with letters is no one-time code.
+fn form_error(error: login::Error, otp: &str) -> FormError {
+    match error {
+        login::Error::WrongCode if otp.contains(char::is_alphabetic) => {
+            let wrong = text::of("wrong-recovery-code");
+            FormError::new(StatusCode::UNAUTHORIZED, &wrong).about(Field::RecoveryCode)
+        }
+        error => error.into(),
+    }
 }
 
 async fn complete(

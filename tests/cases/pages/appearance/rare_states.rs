@@ -146,6 +146,13 @@ async fn second_step(walk: &Walk<'_>) {
     let code = authenticator.recovery_codes[0].as_str();
     walk.submit(&[("#otp", code)], SUBMIT, FAILED).await;
     walk.check_expecting("second-step-user-changed", 409).await;
+    walk.chromium.press("summary").await;
+    walk.check_expecting("second-step-recovery-code", 409).await;
+    let wrong = [("#recovery_code", "abcd-abcd-abcd-abcd")];
+    let refused = walk.word(">This recovery code", ">Dieser Wiederherstellungscode");
+    walk.submit(&wrong, "details button", refused).await;
+    walk.check_expecting("second-step-recovery-code-failed", 401)
+        .await;
     let path = ["users", "reset-mfa", "--email", &user.email, "--json"];
     walk.world.cli(&path, "");
     walk.submit(&[("#otp", code)], SUBMIT, "id=\"password\"").await;
