@@ -4,6 +4,7 @@ use super::Error;
 use super::table::{Key, State, in_state};
 use access_tokens::verifiers::{self, Kind, KnownVerifier};
 use foundation::clock::Timestamp;
+use foundation::secret;
 use serde::Serialize;
 use storage::db::{self, Db};
 use utoipa::ToSchema;
@@ -72,6 +73,18 @@ impl Readiness {
     /// no key is staged.
     pub fn may_miss_unready(&self) -> bool {
         self.staged.is_some() && verifiers::is_truncated(&self.verifiers)
+    }
+
+    /// Returns a hash of what a person confirms who rotates the keys although a verifier lacks the staged key:
+    /// of the verifiers that lack it, in any order, and of whether the issuer may have forgotten others.
+    pub fn unready_hash(&self) -> String {
+        let unready = self.unready().iter();
+        let mut unready: Vec<_> = unready
+            .map(|verifier| (verifier.kind.as_str(), &verifier.name, &verifier.user_agent))
+            .collect();
+        unready.sort_unstable();
+        let may_miss_unready = self.may_miss_unready();
+        secret::encode(&secret::hash(&format!("{unready:?} {may_miss_unready}")))
     }
 
     /// Returns the number of verifiers of this kind that have the key with this `kid`.
@@ -192,6 +205,28 @@ mod tests {
         assert!(error.contains("api-1:8080, which is silent since"), "{error}");
         let has_it = Readiness::of(Some(&staged), vec![silent(&["next", "now"])]);
         assert!(has_it.require_all().is_ok());
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_verifiers_without_the_staged_key() {
+        let staged = Key {
+            kid: "next".to_owned(),
+            ..Key::example(State::Staged)
+        };
+        let client = |name| verifier(Kind::Client, name, &["now"]);
+        let ready = verifier(Kind::Api, "api-1:8080", &["next", "now"]);
+        let hash = |verifiers: &[KnownVerifier]| {
+            let readiness = Readiness::of(Some(&staged), verifiers.to_vec());
+            readiness.unready_hash()
+        };
+        let shown = hash(&[client("192.0.2.1"), client("192.0.2.2")]);
+        assert_eq!(hash(&[client("192.0.2.2"), ready, client("192.0.2.1")]), shown);
+        assert_ne!(hash(&[client("192.0.2.1"), client("192.0.2.3")]), shown);
+        assert_ne!(hash(&[client("192.0.2.1")]), shown);
+        // So many clients of an address that some may have been forgotten.
+        let others = vec![verifier(Kind::Client, "192.0.2.4", &["next"]); 50];
+        let full = [&others[..], &[client("192.0.2.1"), client("192.0.2.2")]].concat();
+        assert_ne!(hash(&full), shown);
     }
 
     #[test]

@@ -97,8 +97,8 @@ pub(crate) async fn show(
 /// Rotate the signing keys by a form
 ///
 /// Has the effect of the operation `rotateSigningKeys`, if the staged key is still that which the page
-/// showed, and if every verifier has it or no more lack it than the form says. Requires a sign-in within the
-/// last ten minutes.
+/// showed, and if every verifier has it or exactly those lack it that the form confirms. Requires a sign-in
+/// within the last ten minutes.
 #[utoipa::path(
     post, path = paths::ADMIN_KEYS_ROTATE, operation_id = "rotateSigningKeysByForm", tag = "Pages",
     security((), ("session" = [])),
@@ -119,8 +119,7 @@ pub(crate) async fn rotate(
     let changed = match keys::in_state(&published, keys::State::Staged) {
         Some(staged) if staged.kid == fields.staged => {
             let readiness = keys::readiness(&app.keys.db, &published, context.now).await?;
-            let confirmed = fields.despite_unready.parse::<usize>();
-            let is_confirmed = confirmed.is_ok_and(|shown| readiness.unready().len() <= shown);
+            let is_confirmed = fields.despite_unready == readiness.unready_hash();
             match readiness.require_all() {
                 // A key that may not sign yet is refused for that reason.
                 Err(unready) if !is_confirmed && staged.sign_after <= context.now => Err(unready),

@@ -13,8 +13,8 @@ use utoipa::{IntoParams, ToSchema};
 pub(crate) struct KeyRotationForm {
     /// The `kid` of the staged key that the page showed.
     pub(crate) staged: String,
-    /// The number of verifiers without the staged key that the page showed, if the keys shall be rotated
-    /// although these lack it.
+    /// The hash of the verifiers without the staged key that the page showed, if the keys shall be rotated
+    /// although these lack it. It has no effect once others or fewer lack the key.
     #[serde(default)]
     pub(crate) despite_unready: String,
     /// The value of the csrf cookie.

@@ -110,8 +110,8 @@ enum Rotation<'a> {
         effect: Text<'a>,
         /// The verifiers that lack the staged key.
         unready: Vec<VerifierItem<'a>>,
-        /// The number of verifiers that lack the staged key, if the rotation needs a confirmation.
-        to_confirm: Option<usize>,
+        /// The hash of the verifiers that lack the staged key, if the rotation needs a confirmation.
+        to_confirm: Option<String>,
         in_terminal: InTerminal,
     },
     NotYet(Text<'a>),
@@ -278,10 +278,10 @@ fn rotation<'a>(page: &SigningKeysPage<'a>) -> Rotation<'a> {
         None => text::of("keys-effect-first-rotation"),
     };
     let is_risky = page.readiness.require_all().is_err();
-    let to_confirm = is_risky.then(|| page.readiness.unready().len());
-    let command = match to_confirm {
-        None => "keys rotate",
-        Some(_) => "keys rotate --yes",
+    let to_confirm = is_risky.then(|| page.readiness.unready_hash());
+    let command = match is_risky {
+        false => "keys rotate",
+        true => "keys rotate --yes",
     };
     Rotation::Possible {
         staged: &staged.kid,
