@@ -63,9 +63,7 @@ impl Links {
         T: HasCursor<Cursor: Display + ToSchema>,
     {
         let next = page.next();
-        // A page after the end has no first item from which to page backward, so its previous page is the
-        // first page.
-        let prev = (!page.is_first).then(|| page.items.first().map(T::cursor));
+        let prev = (!page.is_first).then(|| page.previous());
         Self {
             next: next.map(|cursor| request.url(list_url, Some(&cursor), Direction::Next)),
             prev: prev.map(|cursor| request.url(list_url, cursor.as_ref(), Direction::Prev)),

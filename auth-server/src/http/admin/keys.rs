@@ -56,12 +56,14 @@ pub(crate) async fn list(
         items,
         is_first,
         rest,
+        rest_before,
     } = list::page(&identity.db, &query).await?;
     let items = list::with_live_tokens(&identity.db, items, context.now).await?;
     let page = Page {
         items,
         is_first,
         rest,
+        rest_before,
     };
     Ok(list_response(page, &query.page, &policy.url(paths::ADMIN_KEYS)))
 }

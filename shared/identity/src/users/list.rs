@@ -94,7 +94,9 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {
         None => None,
         Some(cursor) if by_email == ByEmail::Prefix => {
             let key = fetch_optional!(db.reader(), (String,), EMAIL_KEY, cursor.id)?;
-            key.map(|(key,)| Value::Text(key))
+            // The key of a user who was deleted, or has another address by now, is no position in the list.
+            key.filter(|(key,)| query.finds(key))
+                .map(|(key,)| Value::Text(key))
         }
         Some(cursor) => Some(Value::from(cursor.id)),
     };
@@ -144,6 +146,12 @@ async fn search(
 }
 
 impl ListQuery {
+    /// Returns whether the key of an address begins with the text that is searched for.
+    fn finds(&self, key: &str) -> bool {
+        let text = self.search.as_ref();
+        text.is_some_and(|text| key.starts_with(&text.to_lowercase()))
+    }
+
     const fn by_email(&self) -> ByEmail {
         match (&self.email, &self.search) {
             (Some(_), _) => ByEmail::Whole,

@@ -56,6 +56,7 @@ fn page(mut events: Vec<SecurityEvent>, before: Option<Cursor>) -> Page<Security
     events.truncate(SHOWN);
     Page {
         rest: events.last().filter(|_| has_older).map(HasCursor::cursor),
+        rest_before: None,
         is_first: before.is_none(),
         items: events,
     }
