@@ -11,7 +11,7 @@ const ALERTS: &str = "deploy/observability/alerts.yaml";
 const RUNBOOK: &str = "docs/operate/runbook.md";
 
 /// The words of `PromQL` in the expressions.
-const LANGUAGE: [&str; 19] = [
+const LANGUAGE: [&str; 20] = [
     "absent",
     "and",
     "bool",
@@ -20,6 +20,7 @@ const LANGUAGE: [&str; 19] = [
     "count",
     "histogram_quantile",
     "increase",
+    "label_replace",
     "offset",
     "or",
     "rate",
