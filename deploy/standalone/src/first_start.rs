@@ -23,6 +23,10 @@ pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
 pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
 pub(crate) const ACCOUNT_KEY: &str = "account.key";
+/// What to do about a key file that has a name and no key yet, as [`private_files::place`] may leave it.
+const IS_EMPTY: &str = "the file is empty: another start is about to write the key, or one was interrupted. \
+                        Start again; if it is still empty, delete it in a new installation, and otherwise \
+                        restore it from a backup";
 
 /// The place where the operator finds the initial password of the administrator, which must be replaced at
 /// sign-in.
@@ -94,8 +98,8 @@ pub(crate) fn find_key(
     }
 }
 
-/// Returns the configured key, or else the key in `file` of `data_dir`. Fails if that file is missing or
-/// invalid.
+/// Returns the configured key, or else the key in `file` of `data_dir`. Fails if that file is missing, empty
+/// or invalid.
 pub(crate) fn load_key(
     configured: Option<SealingKey>,
     file: &str,
@@ -106,6 +110,9 @@ pub(crate) fn load_key(
     }
     let path = data_dir.join(file);
     let text = std::fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
+    if text.is_empty() {
+        return Err(failed(&path, &IS_EMPTY));
+    }
     text.parse().map_err(|error| failed(&path, &error))
 }
 

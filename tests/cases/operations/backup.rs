@@ -167,6 +167,11 @@ async fn nothing_is_overwritten_or_restored_halfway(world: World) {
     fs::write(fresh.join("master.key"), "A".repeat(43)).unwrap();
     expect_refusal(&restore(file), 64, "sealed under another key");
     assert_eq!(files(&fresh), ["account.key", "master.key"]);
+    fs::write(fresh.join("master.key"), "").unwrap();
+    expect_refusal(&restore(file), 64, "master.key: the file is empty");
+    let check = ["config", "check", "--data-dir", fresh.to_str().unwrap()];
+    let checked = world.run_without_settings(&check);
+    expect_refusal(&checked, 64, "master.key: the file is empty");
     fs::remove_file(fresh.join("master.key")).unwrap();
     expect_refusal(&restore(file), 64, "master.key");
     fs::write(fresh.join("master.key"), master).unwrap();
