@@ -914,6 +914,7 @@ user-enable = Konto aktivieren
 user-enable-effect = Das Konto ist deaktiviert. Sobald es aktiviert ist, kann sich der Benutzer wieder anmelden.
 user-sign-out = Überall abmelden
 user-sign-out-effect = Das beendet { $sessions } und die Token von { $apps } und von den Apps dieses Dienstes, darunter { $families }. Der Benutzer kann sich wieder anmelden.
+user-blocked-since = Anmeldung zuletzt vor { $time } gesperrt
 user-unlock = Anmeldung entsperren
 user-unlock-effect = { $state ->
     [disabled] Wenn die Anmeldung nach Fehlversuchen gesperrt ist, kann sich der Benutzer anmelden, sobald Sie das Konto aktivieren.

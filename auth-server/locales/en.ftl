@@ -902,6 +902,7 @@ user-enable = Enable the account
 user-enable-effect = The account is disabled. Once it is enabled, the user can sign in again.
 user-sign-out = Sign out everywhere
 user-sign-out-effect = This ends { $sessions }, and the tokens of { $apps } and of the apps of this service, among them { $families }. The user can sign in again.
+user-blocked-since = Sign‑in last blocked { $time } ago
 user-unlock = Unblock sign‑in
 user-unlock-effect = { $state ->
     [disabled] If sign‑in is blocked after failed attempts, the user can sign in as soon as you enable the account.

@@ -30,6 +30,7 @@ pub(super) async fn read_overview(
         names: HashMap::new(),
         changes: Page::empty(),
         families: FamilyCount::default(),
+        blocked_at: None,
         emails: HashMap::new(),
     })
 }

@@ -1,6 +1,7 @@
 //! The data of the pages of one account, for its user and for administrators.
 
 use audit::events::list::SecurityEvent;
+use foundation::clock::Timestamp;
 use identity::consents::{self, ConnectedApp};
 use identity::refresh_families::FamilyCount;
 use identity::sessions::OwnSession;
@@ -24,6 +25,8 @@ pub(crate) struct Overview {
     pub(crate) changes: Page<SecurityEvent>,
     /// The number of the refresh tokens of all apps, for an administrator.
     pub(crate) families: FamilyCount,
+    /// The time at which sign-in was blocked last, if it may still be, for an administrator.
+    pub(crate) blocked_at: Option<Timestamp>,
     /// The addresses of the users in the events by their ids, for an administrator.
     pub(crate) emails: HashMap<i64, String>,
 }

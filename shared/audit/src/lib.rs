@@ -14,6 +14,7 @@ pub fn statements() -> Vec<(String, String)> {
         events::STATEMENTS,
         events::list::activity::STATEMENTS,
         events::list::changes::STATEMENTS,
+        events::list::lockouts::STATEMENTS,
         events::list::tail::STATEMENTS,
         events::pseudonyms::STATEMENTS,
         figures::STATEMENTS,

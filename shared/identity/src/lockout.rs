@@ -8,10 +8,12 @@
 //! days.
 
 use crate::users::StoredCredentials;
+use audit::events::list::lockouts;
 use foundation::clock::Timestamp;
 use foundation::{network, secret};
 use std::net::IpAddr;
 use std::time::Duration;
+use storage::db::{self, Db};
 use storage::expiring::{AttemptDecision, Count, ExpiringStore, Rule, Window};
 use storage::redis::Unavailable;
 
@@ -163,6 +165,13 @@ impl AttemptCounters {
 pub(crate) fn count_of_codes(user: &StoredCredentials) -> Count {
     let unlocked_at = user.unlocked_at.map_or(0, Timestamp::micros);
     CODES_PER_ACCOUNT.count(format!("codes of {} {unlocked_at}", user.id))
+}
+
+/// Returns the time at which the lockout or wrong codes blocked sign-in to an account last, if this may still
+/// last and no administrator has unblocked it.
+pub async fn blocked_at(db: &Db, user_id: i64, now: Timestamp) -> Result<Option<Timestamp>, db::Error> {
+    let since = |window: Window| now.before(window.length);
+    lockouts::newest(db, user_id, since(CODES_PER_ACCOUNT), since(LOCKOUT_WINDOW)).await
 }
 
 /// Returns the delay of the response to a failed attempt. `failures` is the number of failures in the

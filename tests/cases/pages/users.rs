@@ -201,7 +201,14 @@ async fn an_administrator_changes_role_and_credentials(world: SharedWorld) {
         world.anyone().login(&user.email, "not the password").await;
     }
     world.anyone().login(&user.email, PASSWORD).await.expect(429);
-    expect_changed(&mut browser, &user, "unlock", &[]).await;
+    let page = browser.open(&path_of(&user)).await;
+    expect_words(&page, 200, "Sign-in last blocked");
+    let page = expect_changed(&mut browser, &user, "unlock", &[]).await;
+    assert!(
+        !page.visible_text().contains("Sign-in last blocked"),
+        "{}",
+        page.reply
+    );
     world.anyone().login(&user.email, PASSWORD).await.expect(200);
     let page = browser.open(&path_of(&user)).await;
     let version = page.hidden("version").unwrap();

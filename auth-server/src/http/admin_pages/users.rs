@@ -23,6 +23,7 @@ use foundation::secret::Secret;
 use identity::Identity;
 use identity::accounts::Error;
 use identity::accounts::administration::{self, find_to_change};
+use identity::lockout;
 use identity::refresh_families::count_of_user;
 use identity::sessions::Session;
 use identity::users::list::{self, ListQuery};
@@ -75,6 +76,7 @@ async fn read(
     let mut overview = read_overview(account, events, identity, session, context.now).await?;
     overview.changes = changes::of_user(&identity.db, id, changes_before).await?;
     overview.families = count_of_user(&identity.db, id, context.now).await?;
+    overview.blocked_at = lockout::blocked_at(&identity.db, id, context.now).await?;
     let persons = SecurityEvent::persons(&[&overview.events[..], &overview.changes.items].concat());
     overview.emails = users::emails(&identity.db, &persons).await?;
     Ok(overview)

@@ -48,6 +48,8 @@ struct UserTemplate<'a> {
     tags: Vec<String>,
     created_at: Timestamp,
     disabled_at: Option<Timestamp>,
+    /// The time at which sign-in was blocked last, if it may still be.
+    blocked_at: Option<Timestamp>,
     is_own: bool,
     sign_in: Option<&'a str>,
     clock_differs: bool,
@@ -119,6 +121,7 @@ pub(crate) fn user(page: &UserPage<'_>) -> Response {
         tags: tags(account),
         created_at: account.user.created_at,
         disabled_at: account.disabled_at,
+        blocked_at: page.overview.blocked_at,
         is_own: page.is_own,
         sign_in: page.sign_in.as_deref(),
         clock_differs: page.clock_differs,

@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod changes;
 mod filter;
+pub mod lockouts;
 mod part;
 pub(crate) mod tail;
 

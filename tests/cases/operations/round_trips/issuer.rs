@@ -179,7 +179,7 @@ routes! {
         f.admin.post("/admin/users").json(&json!({ "email": f.world.fresh_email(), "password": PASSWORD }))
     };
     readAccount "session" [2 2] |f| f.admin.get(&user_path(f, "").await);
-    readAccount "page" [8 8] |f| f.admin.browser().open_call(&user_path(f, "").await);
+    readAccount "page" [9 9] |f| f.admin.browser().open_call(&user_path(f, "").await);
     updateAccount "session" [14 14] |f| f.admin.patch(&user_path(f, "").await).json(&json!({ "role": "editor" }));
     setAccountPassword "session" [15 15] |f| {
         f.admin.call("PUT", &user_path(f, "/password").await).json(&json!({ "password": NEW_PASSWORD }))

@@ -125,6 +125,9 @@ async fn users(walk: &Walk<'_>, admin: &User) {
     };
     walk.visit("user-earlier-changes", &format!("{path}?changes={before}"))
         .await;
+    let block = "INSERT INTO security_events (at, name, outcome, user_id, trace_id)
+                 VALUES ($1, 'authn_login_lock', 'failure', $2, 'blocked')";
+    execute!(db.writer(), block, now.before(Duration::from_secs(120)), user.id).unwrap();
     walk.visit("user", &path).await;
     chromium.press("[popovertarget=dialog-disable]").await;
     walk.check("user-disable").await;
