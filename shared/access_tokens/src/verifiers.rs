@@ -4,33 +4,36 @@
 
 use crate::Jwks;
 use foundation::clock::{Timestamp, now};
-use foundation::names;
+use foundation::{names, network};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::time::Duration;
 use storage::db::{Db, Error};
 use storage::{delete_expired, execute, fetch_all, fetch_optional, sql};
 use utoipa::ToSchema;
 
 sql! {
-    RECORD = "INSERT INTO verifiers (kind, name, user_agent, kids, dropped, revalidates, seen_at)
-              VALUES ($1, $2, $3, $4, $5, $6, $7)
+    RECORD = "INSERT INTO verifiers (kind, name, user_agent, kids, dropped, revalidates, seen_at, network)
+              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
               ON CONFLICT (kind, name, user_agent) DO UPDATE
               SET kids = excluded.kids, dropped = excluded.dropped, revalidates = excluded.revalidates,
                   seen_at = excluded.seen_at
               WHERE verifiers.seen_at <= excluded.seen_at";
     REMOVE = "DELETE FROM verifiers WHERE kind = $1 AND name = $2";
     LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at
-            FROM (SELECT verifiers.*, ROW_NUMBER() OVER (PARTITION BY kind, name ORDER BY seen_at DESC) AS place
+            FROM (SELECT verifiers.*, ROW_NUMBER() OVER (PARTITION BY kind, COALESCE(network, name) ORDER BY seen_at DESC) AS place
                   FROM verifiers WHERE seen_at > $1) AS placed
             WHERE place <= $2 ORDER BY kind, seen_at DESC LIMIT $3";
-    FIND_SURPLUS = "SELECT seen_at FROM (SELECT seen_at, ROW_NUMBER() OVER (PARTITION BY name ORDER BY seen_at DESC) AS place
-                                         FROM verifiers WHERE kind = 'client') AS placed
+    FIND_SURPLUS = "SELECT seen_at
+                    FROM (SELECT seen_at, ROW_NUMBER() OVER (PARTITION BY COALESCE(network, name) ORDER BY seen_at DESC) AS place
+                          FROM verifiers WHERE kind = 'client') AS placed
                     WHERE place <= $1 ORDER BY seen_at DESC LIMIT 1 OFFSET $2";
     PRUNE = delete_expired!("verifiers", "seen_at");
-    PRUNE_ADDRESS_SURPLUS = "DELETE FROM verifiers WHERE kind = 'client' AND (name, user_agent) IN (
+    PRUNE_NETWORK_SURPLUS = "DELETE FROM verifiers WHERE kind = 'client' AND (name, user_agent) IN (
                           SELECT name, user_agent
-                          FROM (SELECT name, user_agent, ROW_NUMBER() OVER (PARTITION BY name ORDER BY seen_at DESC) AS place
+                          FROM (SELECT name, user_agent,
+                                       ROW_NUMBER() OVER (PARTITION BY COALESCE(network, name) ORDER BY seen_at DESC) AS place
                                 FROM verifiers WHERE kind = 'client') AS placed
                           WHERE place > $1 LIMIT $2)";
     PRUNE_CLIENTS = "DELETE FROM verifiers WHERE kind = 'client' AND seen_at <= COALESCE((SELECT seen_at FROM verifiers
@@ -45,8 +48,8 @@ const RETENTION: Duration = Duration::from_secs(24 * 3600);
 /// The largest number of clients that are known, and of verifiers in a list. Of more clients, those are
 /// forgotten that fetched the key set least recently.
 const CAPACITY: i64 = 1_000;
-/// The same for the clients of one address, so that it cannot fill the list.
-const CAPACITY_PER_ADDRESS: i64 = 50;
+/// The same for the clients of one network, so that it cannot fill the list.
+const CAPACITY_PER_NETWORK: i64 = 50;
 /// The interval between two reports of a replica of the API.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 /// The time after its last report from which a replica of the API counts as silent.
@@ -143,7 +146,8 @@ impl KnownVerifier {
             self.kids.join(" "),
             serde_json::to_string(&self.dropped).unwrap_or_default(),
             self.revalidates,
-            self.seen_at
+            self.seen_at,
+            network_of(&self.name)
         );
         recorded.map(|_| ())
     }
@@ -151,38 +155,44 @@ impl KnownVerifier {
 
 /// Returns the verifiers that may verify tokens at present, 1,000 at most: first the replicas of the API that
 /// reported within the last day and were not stopped since, then the other clients that fetched the key set
-/// within the last day, 50 of an address at most. Of each kind, the one that was seen last is first.
+/// within the last day, 50 of a network at most. Of each kind, the one that was seen last is first.
 pub async fn list(db: &Db, now: Timestamp) -> Result<Vec<KnownVerifier>, Error> {
     let since = now.before(RETENTION);
-    let rows = fetch_all!(db.reader(), Row, LIST, since, CAPACITY_PER_ADDRESS, CAPACITY)?;
+    let rows = fetch_all!(db.reader(), Row, LIST, since, CAPACITY_PER_NETWORK, CAPACITY)?;
     let verifiers = rows.into_iter().map(|row| KnownVerifier::of(row, now));
     Ok(verifiers.collect())
 }
 
-/// Returns whether [`list`] may have left out verifiers: it returned 1,000, or 50 clients of one address.
+/// Returns whether [`list`] may have left out verifiers: it returned 1,000, or 50 clients of one network.
 pub fn is_truncated(listed: &[KnownVerifier]) -> bool {
-    let mut of_names: HashMap<&str, i64> = HashMap::new();
+    let mut of_networks: HashMap<String, i64> = HashMap::new();
     for verifier in listed {
-        *of_names.entry(&verifier.name).or_default() += 1;
+        *of_networks.entry(network_of(&verifier.name)).or_default() += 1;
     }
-    let is_full = of_names.values().any(|&number| number >= CAPACITY_PER_ADDRESS);
-    is_full || of_names.values().sum::<i64>() >= CAPACITY
+    let is_full = of_networks.values().any(|&number| number >= CAPACITY_PER_NETWORK);
+    is_full || of_networks.values().sum::<i64>() >= CAPACITY
 }
 
-/// Forgets the verifiers that were not seen within the last day, and the clients over the limits of 50 for an
-/// address and 1,000 for all. So no number of clients hides a silent replica of the API.
+/// Returns the network of the address that is the name of a client; the name itself for a replica of the API.
+fn network_of(name: &str) -> String {
+    name.parse::<IpAddr>()
+        .map_or_else(|_| name.to_owned(), network::of_address)
+}
+
+/// Forgets the verifiers that were not seen within the last day, and the clients over the limits of 50 for a
+/// network and 1,000 for all. So no number of clients hides a silent replica of the API.
 pub async fn prune(db: &Db, now: Timestamp) -> Result<(), Error> {
     db.prune(PRUNE, now.before(RETENTION)).await?;
-    db.change_under_lease("verifiers of addresses", |limit| async move {
-        execute!(db.writer(), PRUNE_ADDRESS_SURPLUS, CAPACITY_PER_ADDRESS, limit)
+    db.change_under_lease("verifiers of networks", |limit| async move {
+        execute!(db.writer(), PRUNE_NETWORK_SURPLUS, CAPACITY_PER_NETWORK, limit)
     })
     .await?;
-    // Does not count the surplus of addresses, which another process may still be deleting.
+    // Does not count the surplus of networks, which another process may still be deleting.
     let surplus = fetch_optional!(
         db.reader(),
         (Timestamp,),
         FIND_SURPLUS,
-        CAPACITY_PER_ADDRESS,
+        CAPACITY_PER_NETWORK,
         CAPACITY
     )?;
     if let Some((seen_at,)) = surplus {
@@ -227,5 +237,18 @@ pub async fn report(db: Db, name: String, jwks: Jwks, stop: impl Future) {
     }
     if let Err(error) = execute!(db.writer(), REMOVE, Kind::Api.as_str(), name) {
         tracing::warn!(%error, "cannot remove this replica from the verifiers");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clients_of_an_ipv6_64_count_together() {
+        assert_eq!(network_of("2001:db8::1"), network_of("2001:db8::2"));
+        for name in ["192.0.2.1", "api-1:8080", "[2001:db8::1]:8080"] {
+            assert_eq!(network_of(name), name);
+        }
     }
 }

@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(hash(&[client("192.0.2.2"), ready, client("192.0.2.1")]), shown);
         assert_ne!(hash(&[client("192.0.2.1"), client("192.0.2.3")]), shown);
         assert_ne!(hash(&[client("192.0.2.1")]), shown);
-        // So many clients of an address that some may have been forgotten.
+        // So many clients of a network that some may have been forgotten.
         let others = vec![verifier(Kind::Client, "192.0.2.4", &["next"]); 50];
         let full = [&others[..], &[client("192.0.2.1"), client("192.0.2.2")]].concat();
         assert_ne!(hash(&full), shown);

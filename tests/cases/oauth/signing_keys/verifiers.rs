@@ -97,6 +97,9 @@ async fn a_verifier_without_the_next_key_is_named_before_a_rotation(shape: Shape
         let before = key_in_state(&world, "staged");
         let frozen = format!("billing-{round}");
         fetch(&world, &admin, &frozen, &before).await;
+        let stored = "SELECT name, network FROM verifiers WHERE user_agent = $1";
+        let (address, network) = fetch_one!(db.reader(), (String, String), stored, frozen.as_str()).unwrap();
+        assert_eq!(address, network);
         rotate(&world);
         let staged = key_in_state(&world, "staged");
         for ready in ["mail-1", "mail-2"] {
@@ -233,9 +236,14 @@ async fn no_number_of_clients_hides_one_without_the_next_key(shape: Shape) {
     for words in ["198.51.100.1 (billing)", "perhaps others"] {
         assert!(refused.contains(words), "{refused}");
     }
+    // Neither do the addresses of one network.
     add_clients(&db, 1, &staged, second).await;
+    let network = "UPDATE verifiers SET network = '2001:db8::/64' WHERE name LIKE '2001:db8::%'";
+    execute!(db.writer(), network).unwrap();
     let refused = expect_command_error(&world, &["keys", "rotate"]);
-    assert!(refused.contains("perhaps others"), "{refused}");
+    for words in ["198.51.100.1 (billing)", "perhaps others"] {
+        assert!(refused.contains(words), "{refused}");
+    }
     assert_eq!(key_in_state(&world, "staged"), staged);
 }
 
