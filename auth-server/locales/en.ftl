@@ -84,7 +84,7 @@ second-step-ended = The code was not entered within five minutes, the password w
 use-recovery-code = Use a recovery code
 back-to-sign-in = Back to the sign‑in page
 wrong-code = This code is wrong or was used already. Wait for the next one, and enter that.
-wrong-recovery-code = This recovery code is wrong or was used already. Each works once.
+wrong-recovery-code = This recovery code is wrong or was used already. Each code works once.
 session-ended = You were signed out. Sign in again.
 captcha-needs-script = The captcha needs JavaScript. Allow it on this page to sign in.
 captcha-not-loaded = The captcha did not load. If your browser blocks scripts of other sites, allow them on this page. Otherwise try again in a few minutes.
@@ -902,7 +902,7 @@ user-enable = Enable the account
 user-enable-effect = The account is disabled. Once it is enabled, the user can sign in again.
 user-sign-out = Sign out everywhere
 user-sign-out-effect = This ends { $sessions }, and the tokens of { $apps } and of the apps of this service, among them { $families }. The user can sign in again.
-user-blocked-since = Sign‑in last blocked { $time } ago
+user-last-blocked = Sign‑in last blocked { $time } ago
 user-unlock = Unblock sign‑in
 user-unlock-effect = { $state ->
     [disabled] If sign‑in is blocked after failed attempts, the user can sign in as soon as you enable the account.

@@ -88,6 +88,8 @@ impl SignInForm {
 pub(crate) struct SecondStepForm {
     /// A one-time code or a recovery code.
     pub(crate) otp: String,
+    /// Present if the code comes from the form for recovery codes.
+    pub(crate) is_recovery_code: Option<String>,
     /// The id of the user whom the page named.
     pub(crate) user: String,
     /// The value of the csrf cookie.

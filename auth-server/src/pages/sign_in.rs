@@ -54,6 +54,8 @@ pub(crate) struct SecondStepPage<'a> {
     pub(crate) user: i64,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
+    /// Whether the form for recovery codes is open.
+    pub(crate) is_recovery_code: bool,
 }
 
 /// Why the former session of the browser ended, in words.

@@ -18,7 +18,7 @@ sql! {
               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
               ON CONFLICT (kind, name, user_agent) DO UPDATE
               SET kids = excluded.kids, dropped = excluded.dropped, revalidates = excluded.revalidates,
-                  seen_at = excluded.seen_at
+                  seen_at = excluded.seen_at, network = excluded.network
               WHERE verifiers.seen_at <= excluded.seen_at";
     REMOVE = "DELETE FROM verifiers WHERE kind = $1 AND name = $2";
     LIST = "SELECT kind, name, user_agent, kids, dropped, revalidates, seen_at

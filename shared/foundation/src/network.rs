@@ -1,4 +1,5 @@
-//! The network of an IP address, as the unit of rate limits and lockouts.
+//! The network of an IP address, as the unit of rate limits, of lockouts, and of the clients that fetch
+//! the key set.
 
 use std::net::{IpAddr, Ipv6Addr};
 

@@ -71,10 +71,15 @@ async fn schemathesis_reports_no_failures(world: World) {
         "Payments",
         "--include-operation-id",
         "readUser",
+        "--include-operation-id",
+        "readProtected",
     ];
     generate(&world, &bearer, api, &token_operations).await;
-    generate(&world, &bearer, api, &["--include-operation-id", "readProtected"]).await;
     let public_operations = [
+        "--include-tag",
+        "Discovery",
+        "--include-tag",
+        "Service",
         "--include-operation-id",
         "login",
         "--include-operation-id",
@@ -129,8 +134,6 @@ async fn schemathesis_reports_no_failures(world: World) {
     generate(&world, &user, api, &["--include-operation-id", "logout"]).await;
     let admin = world.user_with_role("admin").await;
     generate(&world, &admin, issuer, &["--include-tag", "Administration"]).await;
-    let reader_operations = ["--include-tag", "Discovery", "--include-tag", "Service"];
-    generate(&world, &world.anyone(), api, &reader_operations).await;
     let app_operations = [
         "--include-tag",
         "OAuth",

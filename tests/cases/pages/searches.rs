@@ -70,7 +70,7 @@ async fn a_page_searches_a_bounded_number_of_users_and_apps(world: World) {
     // After the last user of a page is deleted, the list begins again.
     let first = admin.get("/admin/users?search=many").await.expect(200).json();
     let last = first["items"][19]["id"].as_i64().unwrap();
-    let delete = "UPDATE users SET email = '', email_key = 'deleted-' || id, deleted_at = $1 WHERE id = $2";
+    let delete = "UPDATE users SET email = '', email_key = '@deleted-' || id, deleted_at = $1 WHERE id = $2";
     execute!(db.writer(), delete, now, last).unwrap();
     let next = first["links"]["next"].as_str().unwrap();
     let next = admin.get(next).await.expect(200).json();

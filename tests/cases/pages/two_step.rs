@@ -126,6 +126,9 @@ async fn a_user_renews_the_recovery_codes(world: SharedWorld) {
     expect_redirect(&outdated, "/account/two-step");
 }
 
+/// The hidden field of the form for recovery codes.
+const RECOVERY: Option<(&str, &str)> = Some(("is_recovery_code", "true"));
+
 async fn a_recovery_code_has_a_form_of_its_own(world: SharedWorld) {
     let (user, app, _) = enrolled(&world).await;
     let mut browser = world.browser();
@@ -134,17 +137,22 @@ async fn a_recovery_code_has_a_form_of_its_own(world: SharedWorld) {
     let to_code = browser.submit(&sign_in, &fields).await;
     let mut page = browser.open(to_code.location().unwrap().as_str()).await;
     let is_open = |page: &Page| page.reply.text().contains("<details open>");
-    for (code, words, is_recovery_code) in [
-        ("000000", "Wait for the next one", false),
-        ("abcd-abcd-abcd-abcd", "This recovery code is wrong", true),
+    assert!(!is_open(&page), "{}", page.reply);
+    // A code of the app in the form for recovery codes, and a recovery code in the other one.
+    for (code, form, words) in [
+        ("000000", None, "Wait for the next one"),
+        ("000000", RECOVERY, "This recovery code is wrong"),
+        ("abcd-abcd-abcd-abcd", None, "Wait for the next one"),
+        ("abcd-abcd-abcd-abcd", RECOVERY, "This recovery code is wrong"),
     ] {
-        assert!(!is_open(&page), "{}", page.reply);
-        page = browser.submit(&page, &[("otp", code)]).await;
+        let fields: Vec<_> = form.into_iter().chain([("otp", code)]).collect();
+        page = browser.submit(&page, &fields).await;
         expect_words(&page, 401, words);
-        assert_eq!(is_open(&page), is_recovery_code, "{}", page.reply);
+        assert_eq!(is_open(&page), form.is_some(), "{}", page.reply);
     }
     let code = app.recovery_codes[0].as_str();
-    let done = browser.submit(&page, &[("otp", code)]).await;
+    let fields = RECOVERY.into_iter().chain([("otp", code)]).collect::<Vec<_>>();
+    let done = browser.submit(&page, &fields).await;
     assert_eq!(done.reply.status, 303, "{}", done.reply);
 }
 

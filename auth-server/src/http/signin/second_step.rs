@@ -69,14 +69,19 @@ pub(crate) async fn show(
 ) -> Result<Response, FlowError> {
     let flow = flow::find(&app, query.flow.as_deref(), cookie, context.now).await?;
     Ok(match first_step(&app.identity, &headers, context.now) {
-        Some(first) => renderer.show(|form| page(form, &first, &flow)),
+        Some(first) => renderer.show(|form| page(form, &first, &flow, false)),
         // The browser went back after the sign-in.
         None if session.is_some() && flow.parameter.is_none() => see_other(paths::ACCOUNT),
         None => restart(&app, renderer, ("", &flow), &headers, &context).await?,
     })
 }
 
-fn page<'a>(form: FormState<'a>, first: &'a FirstStep, flow: &'a PageFlow<'a>) -> Response {
+fn page<'a>(
+    form: FormState<'a>,
+    first: &'a FirstStep,
+    flow: &'a PageFlow<'a>,
+    is_recovery_code: bool,
+) -> Response {
     let (app, flow) = (flow.app(), flow.parameter);
     pages::second_step(&pages::SecondStepPage {
         form,
@@ -85,6 +90,7 @@ fn page<'a>(form: FormState<'a>, first: &'a FirstStep, flow: &'a PageFlow<'a>) -
         email: &first.email,
         user: first.user_id,
         sign_in: paths::sign_in(flow),
+        is_recovery_code,
     })
 }
 
@@ -122,13 +128,14 @@ pub(crate) async fn submit(
 ) -> Result<Response, FlowError> {
     let identity = &app.identity;
     let flow = flow::find(&app, fields.flow.as_deref(), cookie, context.now).await?;
+    let is_recovery_code = fields.is_recovery_code.is_some();
     let Some(first) = first_step(identity, &headers, context.now) else {
         return restart(&app, renderer, ("", &flow), &headers, &context).await;
     };
     if fields.user != first.user_id.to_string() {
         // Somebody entered the password of another account in another tab.
         let changed = FormError::new(StatusCode::CONFLICT, &text::of("second-step-user-changed"));
-        return Ok(renderer.show_again(changed, |form| page(form, &first, &flow)));
+        return Ok(renderer.show_again(changed, |form| page(form, &first, &flow, is_recovery_code)));
     }
     let completed = complete(identity, &first, &fields, &headers, &context).await;
     Ok(match completed {
@@ -143,17 +150,17 @@ pub(crate) async fn submit(
             restart(&app, renderer, (&first.email, &flow), &headers, &context).await?
         }
         Err(Failure::Credentials(error)) => {
-            let error = form_error(error, &fields.otp);
-            renderer.show_again(error, |form| page(form, &first, &flow))
+            let error = form_error(error, is_recovery_code);
+            renderer.show_again(error, |form| page(form, &first, &flow, is_recovery_code))
         }
         Err(Failure::Response(response)) => response,
     })
 }
 
-/// Returns the error of the form with this code. A code with letters is no one-time code.
-fn form_error(error: login::Error, otp: &str) -> FormError {
+/// Returns the error of the form for one-time codes, or of that for recovery codes.
+fn form_error(error: login::Error, is_recovery_code: bool) -> FormError {
     match error {
-        login::Error::WrongCode if otp.contains(char::is_alphabetic) => {
+        login::Error::WrongCode if is_recovery_code => {
             let wrong = text::of("wrong-recovery-code");
             FormError::new(StatusCode::UNAUTHORIZED, &wrong).about(Field::RecoveryCode)
         }

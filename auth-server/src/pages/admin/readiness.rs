@@ -11,7 +11,7 @@ use issuer::keys::{Key, Readiness, Refusal, Share};
 use std::time::Duration;
 
 /// The largest number of verifiers that the page shows.
-const SHOWN: usize = 20;
+pub(super) const SHOWN: usize = 20;
 /// The time from which on a refusal is not told in milliseconds.
 const LONG: Duration = Duration::from_secs(10);
 

@@ -110,6 +110,8 @@ enum Rotation<'a> {
         effect: Text<'a>,
         /// The verifiers that lack the staged key.
         unready: Vec<VerifierItem<'a>>,
+        /// The number of those that are not shown.
+        further_unready: u64,
         /// The hash of the verifiers that lack the staged key, if the rotation needs a confirmation.
         to_confirm: Option<String>,
         in_terminal: InTerminal,
@@ -287,6 +289,7 @@ fn rotation<'a>(page: &SigningKeysPage<'a>) -> Rotation<'a> {
         staged: &staged.kid,
         effect: effect.with("staged", &staged.kid),
         unready: readiness::unready(page.readiness, page.now),
+        further_unready: page.readiness.unready().len().saturating_sub(readiness::SHOWN) as u64,
         to_confirm,
         in_terminal: InTerminal::new(command, &format!("-X POST {}/rotations", page.url)),
     }

@@ -93,7 +93,7 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
     let (page, sorting) = (&query.page, Sorting::by(by.key(), query.order()));
     let anchor = match &page.cursor {
         None => None,
-        Some(id) => anchor(db, by, id).await?,
+        Some(id) => anchor(db, query, by, id).await?,
     };
     let mut found = paging::search_page(page.direction, sorting, anchor, |slice, anchor| {
         search(db, query, by, slice, anchor.unwrap_or_default())
@@ -108,14 +108,17 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
     Ok(found)
 }
 
-/// Returns the values of the key of the client with this id; `None` if a name is needed and there is none.
-async fn anchor(db: &Db, search: Search, id: &TextId) -> Result<Option<Vec<Value>>, Error> {
+/// Returns the values of the key of the client with this id; `None` if a name is needed, and the client was
+/// deleted or has another name by now, which is no position in the list.
+async fn anchor(db: &Db, query: &ListQuery, search: Search, id: &TextId) -> Result<Option<Vec<Value>>, Error> {
     let id: &str = id.as_ref();
     if search != Search::Name {
         return Ok(Some(vec![Value::from(id)]));
     }
     let name = fetch_optional!(db.reader(), (String,), NAME, id)?;
-    Ok(name.map(|(name,)| vec![Value::Text(name), Value::from(id)]))
+    let text = query.search.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let found = name.filter(|(name,)| name.starts_with(&text));
+    Ok(found.map(|(name,)| vec![Value::Text(name), Value::from(id)]))
 }
 
 /// Reads a slice, up to the last client that a page searches. Returns that position too, if there is one.

@@ -49,7 +49,7 @@ sql! {
     // Frees the address for another account. The replacement contains no `@`, so no address has it as its
     // key.
     ANONYMIZE = concat!(
-        "UPDATE users SET email = '', email_key = 'deleted-' || id, email_verified = FALSE, password_hash = NULL,
+        "UPDATE users SET email = '', email_key = '@deleted-' || id, email_verified = FALSE, password_hash = NULL,
                 password_change_required = FALSE, updated_at = $3, disabled_at = $3
          WHERE id = $1 AND epoch = $2 AND deleted_at IS NULL AND ",
         not_the_last_administrator!());

@@ -155,7 +155,7 @@ async fn deleting_an_account_keeps_only_content_that_others_read(world: World) {
     let query = "SELECT email, email_key, password_hash FROM users WHERE id = $1";
     let db = world.db().await;
     let row = fetch_one!(db.reader(), (String, String, Option<String>), query, ann.id).unwrap();
-    assert_eq!(row, (String::new(), format!("deleted-{}", ann.id), None));
+    assert_eq!(row, (String::new(), format!("@deleted-{}", ann.id), None));
     let query = "SELECT name FROM security_events WHERE trace_id = $1";
     let names = fetch_all!(db.reader(), (String,), query, done.correlation_id()).unwrap();
     assert!(names.contains(&("user_deleted".to_owned(),)), "{names:?}");

@@ -196,11 +196,11 @@ async fn a_conditional_fetch_is_one_of_the_same_client(world: SharedWorld) {
 
 /// Adds 1,500 clients that fetched the key set at about this time, with `of_address` user agents for each
 /// address, and that have the key.
-async fn add_clients(db: &Db, of_address: i64, kid: &str, at: Timestamp) {
-    let add = "INSERT INTO verifiers (kind, name, user_agent, kids, revalidates, seen_at)
+async fn add_clients(db: &Db, of_address: i64, network: Option<&str>, kid: &str, at: Timestamp) {
+    let add = "INSERT INTO verifiers (kind, name, user_agent, kids, revalidates, seen_at, network)
                WITH RECURSIVE numbers (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1499)
-               SELECT 'client', '2001:db8::' || (n / $1), CAST(n AS TEXT), $2, FALSE, $3 + n FROM numbers";
-    execute!(db.writer(), add, of_address, kid, at).unwrap();
+               SELECT 'client', '2001:db8::' || (n / $1), CAST(n AS TEXT), $2, FALSE, $3 + n, $4 FROM numbers";
+    execute!(db.writer(), add, of_address, kid, at, network).unwrap();
 }
 
 async fn count_clients(db: &Db) -> i64 {
@@ -220,7 +220,7 @@ async fn no_number_of_clients_hides_one_without_the_next_key(shape: Shape) {
     let ago = |seconds| world.now().before(Duration::from_secs(seconds));
     let (frozen_at, first, second) = (ago(7_200), ago(3_600), ago(1_800));
     execute!(db.writer(), frozen, frozen_at).unwrap();
-    add_clients(&db, 1_500, &staged, first).await;
+    add_clients(&db, 1_500, None, &staged, first).await;
     let page = admin.browser().open(PAGE).await;
     let page = page.visible_text();
     for words in ["billing does not have it", "does not remember all of them"] {
@@ -237,9 +237,7 @@ async fn no_number_of_clients_hides_one_without_the_next_key(shape: Shape) {
         assert!(refused.contains(words), "{refused}");
     }
     // Neither do the addresses of one network.
-    add_clients(&db, 1, &staged, second).await;
-    let network = "UPDATE verifiers SET network = '2001:db8::/64' WHERE name LIKE '2001:db8::%'";
-    execute!(db.writer(), network).unwrap();
+    add_clients(&db, 1, Some("2001:db8::/64"), &staged, second).await;
     let refused = expect_command_error(&world, &["keys", "rotate"]);
     for words in ["198.51.100.1 (billing)", "perhaps others"] {
         assert!(refused.contains(words), "{refused}");
@@ -253,7 +251,7 @@ async fn verifiers_are_forgotten_after_a_day_and_beyond_a_thousand(shape: Shape)
     let staged = key_in_state(&world, "staged");
     let db = world.db().await;
     let an_hour_ago = world.now().before(Duration::from_secs(3_600));
-    add_clients(&db, 1, "none", an_hour_ago).await;
+    add_clients(&db, 1, None, "none", an_hour_ago).await;
     assert_eq!(
         verifiers(&admin).await["verifiers"].as_array().unwrap().len(),
         1_000
