@@ -110,7 +110,12 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
 
 /// Returns the values of the key of the client with this id; `None` if a name is needed, and the client was
 /// deleted or has another name by now, which is no position in the list.
-async fn anchor(db: &Db, query: &ListQuery, search: Search, id: &TextId) -> Result<Option<Vec<Value>>, Error> {
+async fn anchor(
+    db: &Db,
+    query: &ListQuery,
+    search: Search,
+    id: &TextId,
+) -> Result<Option<Vec<Value>>, Error> {
     let id: &str = id.as_ref();
     if search != Search::Name {
         return Ok(Some(vec![Value::from(id)]));

@@ -78,12 +78,10 @@ impl<'a> Request<'a> {
         Some(body.indented().replace('\n', &format!("\n{indent}")))
     }
 
-    /// Returns the fields of the form.
+    /// Returns the fields of the form; `None` if it has none, because Rust could not infer their type.
     fn form(&self) -> Option<&Map<String, Value>> {
-        self.body
-            .filter(|body| body.media_type == FORM)?
-            .example
-            .as_object()
+        let form = self.body.filter(|body| body.media_type == FORM)?;
+        form.example.as_object().filter(|fields| !fields.is_empty())
     }
 }
 
@@ -256,6 +254,29 @@ fn raw(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_form_without_fields_is_not_sent() {
+        let body = Body {
+            media_type: FORM,
+            fields: Vec::new(),
+            example: json!({}),
+        };
+        let request = Request {
+            method: "POST",
+            url: "https://id.example.org/userinfo".to_owned(),
+            headers: Vec::new(),
+            body: Some(&body),
+        };
+        for Sample { language, code } in samples(&request) {
+            let sends = |part: &&str| code.contains(part);
+            assert!(
+                !["--data", "body:", "data=", ".form("].iter().any(sends),
+                "{language}: {code}"
+            );
+        }
+    }
 
     #[test]
     fn raw_strings_end_with_their_text() {
