@@ -33,7 +33,7 @@ function element(name, text, attributes = {}) {
 function link(parameter, value, label = value) {
   const query = new URLSearchParams({ [parameter]: value });
   const made = element("a", "", { href: `/admin/events?${query}` });
-  made.append(element("bdi", label));
+  made.append(label === value ? label : element("bdi", label));
   return made;
 }
 
@@ -61,6 +61,7 @@ function row(event) {
   const time = element("td", "", { role: "cell", class: "short", "data-label": labels[1] });
   time.append(element("time", at.toLocaleTimeString(document.documentElement.lang), { datetime: event.at }));
   const user = cell(2, "user_id", event.user_id, words.user);
+  user.className = "person";
   if (event.administrator_id !== null) {
     const by = element("span", ` ${box.dataset.by} `, { class: "hint" });
     by.append(link("administrator_id", event.administrator_id, words.administrator));

@@ -120,6 +120,9 @@ if (navigator.clipboard) {
   }
 }
 
+// Typing replaces a value that has to be corrected.
+document.querySelector("input[autofocus][aria-invalid]")?.select();
+
 for (const time of document.querySelectorAll("time")) {
   const options = { dateStyle: "full", timeStyle: "medium" };
   time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, options);

@@ -55,7 +55,7 @@ export function editor(api, id, show, remove) {
   };
   const read = action(words.readAgain, async () => {
     fields = form(postFields(prefix, await keep(await api(path))), { [`${prefix}-save`]: words.save }, save);
-    element.replaceChildren(el("div", {}, fields, again.element, details(words.delete, deletion)), place);
+    element.replaceChildren(el("div", {}, fields, place, again.element, details(words.delete, deletion)));
   });
   const element = el("div", { class: "versions" }, read.element);
   read.run();

@@ -14,7 +14,7 @@ export function signedOutView(latchkey, error, again) {
 }
 
 function reasonOf(end) {
-  const text = `${words.ended} (${end.error}): ${end.description}`;
+  const text = `${words.ended} (${end.error}): ${end.description.replace(/\.?$/, ".")}`;
   return el("p", { class: "notice", role: "status", id: "ended" }, text, ...correlation(end.correlationId));
 }
 

@@ -78,7 +78,7 @@ export const words = {
   request: "Request",
   response: "Response",
 
-  correlationId: "Correlation id",
+  correlationId: "Correlation id:",
   // What to do after an error, by its class.
   signInAgain: "Sign in again.",
   tryAgain: "Try again: the session continues.",

@@ -96,7 +96,7 @@ pages! {
         422 "The change is not possible for this app.";
     /// The errors of the form that creates an app.
     NewClientErrors: 403 "The user is no administrator, or the anti-forgery token is missing or wrong.",
-        409 "Another user has signed in since the form was shown.", 422 "The app cannot be registered like this.";
+        409 "Another user has signed in since the form was shown.", 422 "The app cannot be created like this.";
     /// The errors of the form that changes a user.
     UserChangeErrors: 403 "The user is no administrator, or the anti-forgery token is missing or wrong.",
         404 "There is no such user.",

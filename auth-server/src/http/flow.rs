@@ -196,10 +196,13 @@ fn too_many(text: Text<'_>, delay: Duration) -> Response {
     ([(header::RETRY_AFTER, retry_after(delay))], page).into_response()
 }
 
+/// The address of the page itself.
+const REPEAT: &str = "";
+
 fn unavailable(error: &Unavailable) -> Response {
     tracing::error!(%error, "authorization flow state unavailable");
     let text = text::of("flow-unavailable");
-    let page = pages::error(StatusCode::SERVICE_UNAVAILABLE, &text, paths::ACCOUNT);
+    let page = pages::error(StatusCode::SERVICE_UNAVAILABLE, &text, REPEAT);
     ([(header::RETRY_AFTER, "1")], page).into_response()
 }
 

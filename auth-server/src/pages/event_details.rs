@@ -149,7 +149,9 @@ const WORDS: &[(&str, Words)] = &[
 pub(super) fn in_words(event: &SecurityEvent) -> Option<Detail> {
     let detail = event.detail.as_deref()?;
     let words = match EventName::named(&event.name) {
-        Some(EventName::UserCreated) => role(detail),
+        Some(EventName::UserCreated) => {
+            role(detail).map(|role| text::of("event-detail-role").with("role", role.plain()))
+        }
         Some(EventName::RoleChange) => change_of_role(detail),
         Some(EventName::EmailChange) => change_of_address(detail),
         Some(EventName::Consent | EventName::AccessRenewed) => None,

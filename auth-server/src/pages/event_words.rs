@@ -15,6 +15,7 @@ pub(super) fn in_words(event: &SecurityEvent) -> String {
         }
         EventName::Consent if event.outcome == Outcome::Failure.as_str() => text::of("event-app-denied"),
         EventName::Consent => text::of("event-app-allowed"),
+        EventName::TokenRevoked if event.user_id.is_some() => text::of("event-apps-signed-out"),
         _ => of_kind(name),
     };
     text.plain()

@@ -54,6 +54,8 @@ pub(crate) struct SecondStepPage<'a> {
     pub(crate) user: i64,
     /// The path of the sign-in page.
     pub(crate) sign_in: String,
+    /// The path of the page for a forgotten password.
+    pub(crate) forgot: String,
     /// Whether the form for recovery codes is open.
     pub(crate) is_recovery_code: bool,
 }

@@ -71,7 +71,7 @@ async fn common_passwords_are_rejected_everywhere(world: SharedWorld) {
     let answer = browser.submit(&page, &[("new_password", "password1")]).await;
     assert_eq!(answer.reply.status, 422, "{}", answer.reply);
     assert!(
-        answer.visible_text().contains("easy to guess"),
+        answer.visible_text().contains("Choose another password"),
         "{}",
         answer.reply
     );

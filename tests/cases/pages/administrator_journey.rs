@@ -197,7 +197,7 @@ impl Visitor<'_> {
         let source = self.chromium.source().await;
         let ports = self.world.api_ports();
         let times = ports.iter().flat_map(|port| {
-            let begin = format!(":{port}</bdi> stopped accepting its tokens within <bdi>");
+            let begin = format!(":{port}</bdi> stopped accepting the tokens of the key within <bdi>");
             texts_between(&source, &begin, "&nbsp;ms</bdi>")
         });
         let times = times.filter_map(|time| time.parse::<u64>().ok());

@@ -169,7 +169,7 @@ async fn apps_are_selected(world: SharedWorld) {
     let refused = browser
         .open(&format!("{PATH}?type=other&first_party=true&disabled=x"))
         .await;
-    expect_words(&refused, 200, "x \" is not valid, and was ignored.");
+    expect_words(&refused, 200, "x ” is not valid, and was ignored.");
     assert_eq!(refused.wrong_fields(), ["type", "disabled"], "{}", refused.reply);
     let unknown = browser.open(&format!("{PATH}/none")).await;
     assert_eq!(unknown.reply.status, 404, "{}", unknown.reply);

@@ -53,7 +53,7 @@ async fn an_administrator_finds_consents(world: SharedWorld) {
     let none = browser.open(&format!("{PATH}?user_id=1000000000")).await;
     expect_words(&none, 200, "No connected app fits these conditions.");
     let refused = browser.open(&format!("{PATH}?user_id=x")).await;
-    expect_words(&refused, 200, "x \" is not valid, and was ignored.");
+    expect_words(&refused, 200, "x ” is not valid, and was ignored.");
     assert_eq!(refused.wrong_fields(), ["user_id"], "{}", refused.reply);
     let page = user.browser().open(PATH).await;
     expect_words(&page, 403, "Only administrators can see this page");

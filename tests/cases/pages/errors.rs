@@ -108,7 +108,7 @@ async fn a_path_that_takes_only_forms_has_a_page_in_a_browser(world: SharedWorld
     for path in &paths {
         for address in [path, &format!("{elsewhere}{path}")] {
             let page = browser.open(address).await;
-            expect_error_page(&page, 405, "This page does not open by its address");
+            expect_error_page(&page, 405, "This page cannot be opened by its address");
             assert_eq!(page.reply.header("allow"), "POST, OPTIONS", "{}", page.reply);
             assert!(!page.reply.has("location"), "{}", page.reply);
         }

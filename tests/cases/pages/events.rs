@@ -93,7 +93,7 @@ async fn a_failed_sign_in_is_found_by_its_correlation_id(world: SharedWorld) {
         .open(&format!("{PATH}?trace_id=%20{id}%20&since=yesterday&user_id=x"))
         .await;
     assert_eq!(shown(&mistyped), 1, "{}", mistyped.reply);
-    expect_words(&mistyped, 200, "\" is not valid, and was ignored.");
+    expect_words(&mistyped, 200, "” is not valid, and was ignored.");
     assert_eq!(
         mistyped.wrong_fields(),
         ["user_id", "since"],

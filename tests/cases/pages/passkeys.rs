@@ -129,7 +129,7 @@ async fn a_passkey_needs_no_code(world: SharedWorld) {
 async fn a_wrong_answer_signs_nobody_in(world: SharedWorld) {
     let (_, mut passkey) = enrolled(&world).await;
     let (other, _) = enrolled(&world).await;
-    let refused = "This passkey does not sign in here.";
+    let refused = "You cannot sign in with this passkey.";
     let base = world.base().to_owned();
     for origin in [
         "https://evil.example",
@@ -237,11 +237,11 @@ async fn a_counter_that_does_not_grow_is_refused(world: SharedWorld) {
     answer(&mut browser, &page, &passkey, "Key").await;
     for counter in [7, 6, 0] {
         passkey.counter = counter;
-        expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
+        expect_refused(&world, &passkey, 401, "You cannot sign in with this passkey.").await;
     }
     passkey.counter = 8;
     expect_redirect(&passkey.sign_in(&mut world.browser()).await, "/account");
-    expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
+    expect_refused(&world, &passkey, 401, "You cannot sign in with this passkey.").await;
     let account = browser.open("/account").await;
     expect_words(&account, 200, "A sign-in failed");
     expect_words(&account, 200, "Signed in with a passkey");
@@ -291,7 +291,7 @@ async fn a_wrong_answer_adds_no_passkey(world: SharedWorld) {
     for name in ["", " ", "a\nb", &"x".repeat(65)] {
         let fields = [("credential", right.as_str()), ("name", name)];
         let refused = browser.submit(&page, &fields).await;
-        expect_words(&refused, 422, "A name has 1 to 64 characters");
+        expect_words(&refused, 422, "Enter a name of 1 to 64 characters");
     }
     let state_of_other = open(&mut other.browser()).await.hidden("state").unwrap();
     let state_of_sign_in = world.browser().open("/signin").await.hidden("state").unwrap();
@@ -332,7 +332,7 @@ async fn a_user_has_at_most_20_passkeys(world: SharedWorld) {
     let refused = answer(&mut browser, &page, &passkey, "one more").await;
     expect_words(&refused, 409, "An account can have at most 20 passkeys.");
     assert_eq!(listed(&user).await.len(), MAX_PASSKEYS);
-    expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
+    expect_refused(&world, &passkey, 401, "You cannot sign in with this passkey.").await;
 }
 
 /// The fields of the form that removes the first passkey of the page.
@@ -369,7 +369,7 @@ async fn a_removed_passkey_ends_all_other_sessions(world: SharedWorld) {
     expect_redirect(&removed, "/account/passkeys");
     let page = open(&mut browser).await;
     assert_eq!(page.hidden("passkey"), None, "{}", page.reply);
-    expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
+    expect_refused(&world, &passkey, 401, "You cannot sign in with this passkey.").await;
     let ended = elsewhere.open("/account").await;
     let ended = elsewhere.open(ended.location().unwrap().as_str()).await;
     expect_words(
@@ -437,7 +437,7 @@ async fn the_api_lists_renames_and_removes_passkeys(world: SharedWorld) {
     let mut too_long = fields.clone();
     too_long[1].1 = "Watch".repeat(13);
     let refused = browser.post(&action, &too_long).await;
-    expect_words(&refused, 422, "A name has 1 to 64 characters");
+    expect_words(&refused, 422, "Enter a name of 1 to 64 characters");
     let html = refused.reply.text();
     assert!(
         html.contains("<details open>") && html.contains(&too_long[1].1),
@@ -459,7 +459,7 @@ async fn the_api_lists_renames_and_removes_passkeys(world: SharedWorld) {
     let kept = world.anyone().session(&removed.cookie("sid"), &user.csrf);
     let list = kept.get("/me/passkeys").await.expect(200).json();
     assert_eq!(list, json!({ "items": [] }));
-    expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
+    expect_refused(&world, &passkey, 401, "You cannot sign in with this passkey.").await;
 }
 
 async fn a_reset_by_an_administrator_removes_passkeys(world: SharedWorld) {
@@ -470,7 +470,7 @@ async fn a_reset_by_an_administrator_removes_passkeys(world: SharedWorld) {
     admin.delete(&format!("{path}/mfa")).await.expect(204);
     assert_eq!(admin.get(&path).await.expect(200).json()["passkeys"], 0);
     user.get("/me").await.expect_error(401, "unauthenticated");
-    expect_refused(&world, &passkey, 401, "This passkey does not sign in here.").await;
+    expect_refused(&world, &passkey, 401, "You cannot sign in with this passkey.").await;
     let subject = "Your passkeys were removed by an administrator";
     world.mail(&user.email, subject, 1).await;
     world.log_in(&user.email, PASSWORD).await;
@@ -479,7 +479,7 @@ async fn a_reset_by_an_administrator_removes_passkeys(world: SharedWorld) {
 /// Nobody signs in to an account that is disabled or deleted, or whose password was reset, with a passkey
 /// from before.
 async fn an_ended_account_has_no_passkey(world: SharedWorld) {
-    let refused = "This passkey does not sign in here.";
+    let refused = "You cannot sign in with this passkey.";
     let (user, passkey) = enrolled(&world).await;
     let admin = world.user_with_role("admin").await;
     let path = format!("/admin/users/{}", user.id);

@@ -8,9 +8,9 @@ const GOOD: &str = "You can use this password.";
 const ENOUGH: &str = "Long enough.";
 const TOO_SHORT: &str = "Use at least 8 characters.";
 const TOO_LONG: &str = "Use at most 128 characters.";
-const SEQUENCE: &str = "A sequence of characters is easy to guess.";
-const LIKE_ADDRESS: &str = "Your e-mail address makes it easy to guess.";
-const COMMON: &str = "A common password is easy to guess.";
+const SEQUENCE: &str = "A mere sequence. Choose another password.";
+const LIKE_ADDRESS: &str = "Too like your e-mail address. Choose another.";
+const COMMON: &str = "Too common. Choose another password.";
 
 /// Waits until the page has the verdict about the password that was typed. Returns it with its color.
 const SAID: &str = "
@@ -122,7 +122,7 @@ async fn the_pages_of_a_new_password_get_verdicts(world: SharedWorld) {
     let fields = [("csrf", user.csrf.as_str()), ("new_password", "password1")];
     let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let verdict = german.post(&action, &fields).await.reply.expect(200).json();
-    let words = "Ein häufiges Passwort ist leicht zu erraten.";
+    let words = "Zu häufig benutzt. Wählen Sie ein anderes.";
     assert_eq!(verdict, json!({ "acceptable": false, "text": words }));
 }
 

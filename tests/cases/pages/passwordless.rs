@@ -73,7 +73,7 @@ async fn a_user_goes_without_a_password(world: SharedWorld) {
     let account = browser.open("/account").await;
     expect_words(&account, 200, "Set a password");
     expect_words(&account, 200, "The password was removed");
-    expect_words(&account, 200, "You sign in with passkeys alone");
+    expect_words(&account, 200, "None: you sign in with passkeys alone");
     let ended = elsewhere.open("/signin").await;
     expect_words(
         &ended,
@@ -209,7 +209,7 @@ async fn a_reset_sets_a_password_again(world: SharedWorld) {
     reset.await.expect(204);
     world.log_in(&user.email, NEW_PASSWORD).await;
     let refused = passkey.sign_in(&mut world.browser()).await;
-    expect_words(&refused, 401, "This passkey does not sign in here.");
+    expect_words(&refused, 401, "You cannot sign in with this passkey.");
 }
 
 async fn an_administrator_sets_a_password_again(world: SharedWorld) {
@@ -256,7 +256,10 @@ async fn an_account_without_a_password_is_managed_on_the_pages(world: SharedWorl
     let page = browser.submit(&page, &[("otp", &app.next_code(&world))]).await;
     expect_words(&page, 200, "Your recovery codes");
     for (path, words) in [
-        ("/account", "You sign in with passkeys alone, which need no code."),
+        (
+            "/account",
+            "None: you sign in with passkeys alone, which need no code.",
+        ),
         ("/account", "On: with a password, you also enter a code"),
         (
             "/account/two-step",

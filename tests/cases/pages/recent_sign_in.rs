@@ -153,7 +153,7 @@ async fn a_user_without_a_password_signs_in_again_with_a_passkey(world: SharedWo
     let origin = std::mem::replace(&mut passkey.origin, "https://another.example".to_owned());
     let credential = passkey.assertion(&PasskeyOptions::of_page(&sign_in));
     let refused = browser.submit(&sign_in, &[("credential", &credential)]).await;
-    expect_words(&refused, 401, "This passkey does not sign in here.");
+    expect_words(&refused, 401, "You cannot sign in with this passkey.");
     for page in [&sign_in, &refused] {
         for words in WORDS.into_iter().chain([user.email.as_str()]) {
             expect_words(page, page.reply.status, words);

@@ -57,7 +57,7 @@ async fn an_administrator_finds_sessions(world: SharedWorld) {
     expect_words(
         &refused,
         200,
-        "nobody@example.org \" is not valid, and was ignored.",
+        "nobody@example.org ” is not valid, and was ignored.",
     );
     assert_eq!(refused.wrong_fields(), ["user_id"], "{}", refused.reply);
     // A program gets the list from the same path.

@@ -72,19 +72,19 @@ async fn unacceptable_input_is_shown_again_with_the_reason(world: SharedWorld) {
         ("ann", PASSWORD, 422, "This is not a valid e-mail address."),
         (&email, "short", 422, "at least 8 characters"),
         (&email, &long, 422, "at most 128 characters"),
-        (&email, "password1", 422, "easy to guess"),
+        (&email, "password1", 422, "Choose another password"),
         // In capitals, because the end of the run looks for passwords in the database, which has the address.
         (
             &email,
             &format!("{}1", email.to_uppercase()),
             422,
-            "easy to guess",
+            "Too like your e-mail address",
         ),
         (
             &ann.email,
             "another good password",
             409,
-            "An account with this address exists.",
+            "An account with this address already exists.",
         ),
     ] {
         form = browser

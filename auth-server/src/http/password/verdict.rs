@@ -19,7 +19,7 @@ pub(crate) struct PasswordVerdict {
     /// Whether the password is acceptable.
     acceptable: bool,
     /// The verdict, in the language of the pages.
-    #[schema(example = "A sequence of characters is easy to guess.")]
+    #[schema(example = "A mere sequence. Choose another password.")]
     text: String,
 }
 

@@ -90,6 +90,7 @@ fn page<'a>(
         email: &first.email,
         user: first.user_id,
         sign_in: paths::sign_in(flow),
+        forgot: paths::of_flow(paths::FORGOT, flow),
         is_recovery_code,
     })
 }

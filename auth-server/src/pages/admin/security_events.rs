@@ -171,6 +171,7 @@ pub(crate) fn security_events(page: &SecurityEventsPage<'_>) -> Response {
 fn no_events(page: &SecurityEventsPage<'_>) -> Text<'static> {
     let sentence = match page.filter.trace_id {
         Some(_) => text::of("events-none-of-trace"),
+        None if page.refusals.is_some_and(|refusals| refusals.has_older) => text::of("events-none-searched"),
         None => text::of("events-none"),
     };
     none(&page.links, sentence)

@@ -237,7 +237,7 @@ async fn the_last_administrator_cannot_be_deleted(world: World) {
     assert!(
         refused
             .visible_text()
-            .contains("the last account of an administrator"),
+            .contains("the only one of an administrator"),
         "{}",
         refused.reply
     );

@@ -37,7 +37,7 @@ impl Stranger {
         let mut browser = world.browser();
         let refused = self.passkey.sign_in(&mut browser).await;
         assert_eq!(refused.reply.status, 401, "{}", refused.reply);
-        let words = "This passkey does not sign in here.";
+        let words = "You cannot sign in with this passkey.";
         assert!(refused.visible_text().contains(words), "{}", refused.reply);
         assert_eq!(browser.cookie("sid"), None);
         let owner = world.log_in(&self.user.email, NEW_PASSWORD).await;

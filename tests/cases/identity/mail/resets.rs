@@ -55,7 +55,7 @@ async fn a_reset_refuses_a_password_like_the_address(world: SharedWorld) {
     let refused = browser.submit(&form, &[("new_password", &similar)]).await;
     assert_eq!(refused.reply.status, 422, "{}", refused.reply);
     assert!(
-        refused.visible_text().contains("easy to guess"),
+        refused.visible_text().contains("Too like your e-mail address"),
         "{}",
         refused.reply
     );

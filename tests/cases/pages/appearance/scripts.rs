@@ -49,7 +49,7 @@ impl Walk<'_> {
         chromium.expect("verdict good").await;
         self.check("sign-up-typing").await;
         chromium.fill("#password", "87654321").await;
-        chromium.expect("A sequence of characters is easy").await;
+        chromium.expect("A mere sequence").await;
         self.check("sign-up-easy").await;
         chromium.fill("#email", "ann@example.org").await;
         assert_eq!(chromium.run(SUBMITTED, &[]).await, "password");

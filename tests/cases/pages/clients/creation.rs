@@ -135,7 +135,7 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
             "service",
             callback,
             "posts:read",
-            "The app cannot be registered like this.",
+            "The app cannot be created like this.",
             "redirect_uris",
         ),
         ("spa", callback, "posts:fly", "the scope has an", "scope"),
@@ -185,7 +185,7 @@ async fn a_form_that_is_refused_keeps_what_was_typed(world: SharedWorld) {
             ("scope", "posts:read"),
         ];
         let refused = post(&mut browser, &form, NEW, &fields).await;
-        expect_words(&refused, 422, "The app cannot be registered like this.");
+        expect_words(&refused, 422, "The app cannot be created like this.");
         assert_eq!(refused.wrong_fields().concat(), wrong, "{}", refused.reply);
     }
     for (keys, words, is_repeated) in [

@@ -39,7 +39,9 @@ async fn a_compromised_key_is_retired(shape: Shape) {
     let wait = began.elapsed();
     expect_redirect(&retired, PATH);
     let after = browser.open(PATH).await.visible_text();
-    let confirmed = after.matches("stopped accepting its tokens within").count();
+    let confirmed = after
+        .matches("stopped accepting the tokens of the key within")
+        .count();
     assert!(
         confirmed == world.api_ports().len() || wait >= MAX_WAIT,
         "{wait:?}: {after}"
@@ -53,7 +55,9 @@ async fn a_compromised_key_is_retired(shape: Shape) {
         "a replica of the API does not confirm that it refuses the tokens",
         async || {
             let page = admin.browser().open(PATH).await.visible_text();
-            page.matches("stopped accepting its tokens within").count() == world.api_ports().len()
+            page.matches("stopped accepting the tokens of the key within")
+                .count()
+                == world.api_ports().len()
         },
     )
     .await;
@@ -66,7 +70,7 @@ async fn a_compromised_key_is_retired(shape: Shape) {
             &format!("{compromised} was retired as compromised"),
         );
         expect_words(&selected, 200, &format!("{compromised} compromised"));
-        expect_words(&selected, 200, "stopped accepting its tokens within");
+        expect_words(&selected, 200, "stopped accepting the tokens of the key within");
     }
     // The next key took over at once, and another was staged.
     expect_words(&after, 200, "The keys can be rotated in");

@@ -59,7 +59,7 @@ async fn an_administrator_finds_a_user(world: SharedWorld) {
     let refused = browser
         .open(&format!("{PATH}?search=a%01b&disabled=perhaps"))
         .await;
-    expect_words(&refused, 200, "perhaps \" is not valid, and was ignored.");
+    expect_words(&refused, 200, "perhaps ” is not valid, and was ignored.");
     assert_eq!(
         refused.wrong_fields(),
         ["search", "disabled"],

@@ -69,7 +69,8 @@ async fn a_suspended_replica_of_the_api_has_not_confirmed_a_retirement(shape: Sh
         let page = admin.browser().open(PAGE).await.visible_text();
         let unconfirmed = page.contains(&format!(":{suspended} has not confirmed yet"));
         (
-            page.matches("stopped accepting its tokens within").count(),
+            page.matches("stopped accepting the tokens of the key within")
+                .count(),
             unconfirmed,
         )
     };
