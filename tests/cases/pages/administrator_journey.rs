@@ -191,17 +191,16 @@ impl Visitor<'_> {
         newest
     }
 
-    /// Returns how long after the retirement of a key each API refused its tokens, as the page tells it.
-    async fn shown_delays(&self) -> Vec<Duration> {
+    /// Returns how long after the retirement of a key each API refused its tokens, in the words of the page.
+    async fn shown_delays(&self) -> Vec<String> {
         self.open("/admin/keys").await;
         let source = self.chromium.source().await;
         let ports = self.world.api_ports();
         let times = ports.iter().flat_map(|port| {
             let begin = format!(":{port}</bdi> stopped accepting the tokens of the key within <bdi>");
-            texts_between(&source, &begin, "&nbsp;ms</bdi>")
+            texts_between(&source, &begin, "</bdi>")
         });
-        let times = times.filter_map(|time| time.parse::<u64>().ok());
-        times.map(Duration::from_millis).collect()
+        times.collect()
     }
 
     /// Retires the key of an access token as compromised, waits until each API refuses the token, and reads
@@ -228,12 +227,16 @@ impl Visitor<'_> {
             async || self.shown_delays().await.len() == apis,
         )
         .await;
-        let shown = self.shown_delays().await.into_iter().max().unwrap();
+        let shown = self.shown_delays().await;
         print_figure(&format!(
             "the page shows {shown:?} until each API refused the tokens"
         ));
+        let is_short = |time: &String| {
+            let millis = time.trim_end_matches("&nbsp;ms").parse();
+            millis.is_ok_and(|millis| Duration::from_millis(millis) < MAX_DELAY)
+        };
         // Other tests delay the requests.
-        let is_in_time = delay < MAX_DELAY && shown < MAX_DELAY;
+        let is_in_time = delay < MAX_DELAY && shown.iter().all(is_short);
         assert!(rounds(true, is_in_time), "{delay:?}, shown {shown:?}");
     }
 
