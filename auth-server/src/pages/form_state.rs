@@ -28,7 +28,7 @@ pub(crate) enum Field {
     NewPassword,
     /// The one-time code, or the code of a device.
     Code,
-    /// The recovery code, beside a one-time code.
+    /// A recovery code, which has a form of its own beside that of the one-time code.
     RecoveryCode,
     /// The `client_id` of an app.
     ClientId,

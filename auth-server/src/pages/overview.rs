@@ -25,7 +25,7 @@ pub(crate) struct Overview {
     pub(crate) changes: Page<SecurityEvent>,
     /// The number of the refresh tokens of all apps, for an administrator.
     pub(crate) families: FamilyCount,
-    /// The time at which sign-in was blocked last, if it may still be, for an administrator.
+    /// The time at which sign-in was blocked last, if it may still be blocked. Only administrators see it.
     pub(crate) blocked_at: Option<Timestamp>,
     /// The addresses of the users in the events by their ids, for an administrator.
     pub(crate) emails: HashMap<i64, String>,

@@ -23,7 +23,7 @@ pub(crate) const ADMINISTRATOR: &str = "admin@localhost";
 pub(crate) const MASTER_KEY: &str = "master.key";
 /// The file name of the account key.
 pub(crate) const ACCOUNT_KEY: &str = "account.key";
-/// What to do about a key file that has a name and no key yet, as [`private_files::place`] may leave it.
+/// Explains an empty key file, which [`private_files::place`] may leave, and tells what to do.
 const IS_EMPTY: &str = "the file is empty: another start is about to write the key, or one was interrupted. \
                         Start again; if it is still empty, delete it in a new installation, and otherwise \
                         restore it from a backup";

@@ -75,8 +75,8 @@ impl Readiness {
         self.staged.is_some() && verifiers::is_truncated(&self.verifiers)
     }
 
-    /// Returns a hash of what a person confirms who rotates the keys although a verifier lacks the staged key:
-    /// of the verifiers that lack it, in any order, and of whether the issuer may have forgotten others.
+    /// Returns the hash by which a form confirms a rotation although verifiers lack the staged key. It is that
+    /// of these verifiers, in any order, and of whether the issuer may have forgotten others.
     pub fn unready_hash(&self) -> String {
         let unready = self.unready().iter();
         let mut unready: Vec<_> = unready

@@ -48,7 +48,7 @@ struct UserTemplate<'a> {
     tags: Vec<String>,
     created_at: Timestamp,
     disabled_at: Option<Timestamp>,
-    /// The time at which sign-in was blocked last, if it may still be.
+    /// The time at which sign-in was blocked last, if it may still be blocked.
     blocked_at: Option<Timestamp>,
     is_own: bool,
     sign_in: Option<&'a str>,

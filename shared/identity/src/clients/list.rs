@@ -37,6 +37,11 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
+    /// Returns the text with which the sorted names of the selected clients begin.
+    fn prefix(&self) -> Option<String> {
+        self.search.as_ref().map(|text| text.to_ascii_lowercase())
+    }
+
     /// Parses a query string. Ignores unknown parameters and invalid values.
     pub fn parse(query: &str) -> Self {
         let mut query = Query::read(query);
@@ -108,8 +113,8 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Client>, Error> {
     Ok(found)
 }
 
-/// Returns the values of the key of the client with this id; `None` if a name is needed, and the client was
-/// deleted or has another name by now, which is no position in the list.
+/// Returns the values of the key of the client with this id. `None` if the list is sorted by name and the
+/// client is no position in it: it was deleted, or its name no longer begins with the text of the search.
 async fn anchor(
     db: &Db,
     query: &ListQuery,
@@ -121,8 +126,8 @@ async fn anchor(
         return Ok(Some(vec![Value::from(id)]));
     }
     let name = fetch_optional!(db.reader(), (String,), NAME, id)?;
-    let text = query.search.as_deref().unwrap_or_default().to_ascii_lowercase();
-    let found = name.filter(|(name,)| name.starts_with(&text));
+    let prefix = query.prefix().unwrap_or_default();
+    let found = name.filter(|(name,)| name.starts_with(&prefix));
     Ok(found.map(|(name,)| vec![Value::Text(name), Value::from(id)]))
 }
 
@@ -134,10 +139,10 @@ async fn search(
     slice: PageSlice,
     anchor: Vec<Value>,
 ) -> Result<(Vec<Client>, Option<TextId>), Error> {
-    let text = query.search.as_deref().map(|text| match search {
-        Search::Name => Value::Text(text.to_ascii_lowercase()),
-        _ => Value::from(text),
-    });
+    let text = match search {
+        Search::Name => query.prefix().map(Value::Text),
+        _ => query.search.as_deref().map(Value::from),
+    };
     let mut statement = ListStatement {
         search,
         has_kind: query.kind.is_some(),

@@ -95,7 +95,8 @@ pub async fn page(db: &Db, query: &ListQuery) -> Result<Page<Account>, Error> {
         Some(cursor) if by_email == ByEmail::Prefix => {
             let key = fetch_optional!(db.reader(), (String,), EMAIL_KEY, cursor.id)?;
             // The key of a user who was deleted, or has another address by now, is no position in the list.
-            key.filter(|(key,)| query.finds(key))
+            let prefix = query.prefix().unwrap_or_default();
+            key.filter(|(key,)| key.starts_with(&prefix))
                 .map(|(key,)| Value::Text(key))
         }
         Some(cursor) => Some(Value::from(cursor.id)),
@@ -117,7 +118,7 @@ async fn search(
     let email = match by_email {
         ByEmail::No => None,
         ByEmail::Whole => query.email.as_ref().map(|email| email.key().into()),
-        ByEmail::Prefix => query.search.as_ref().map(|text| Value::Text(text.to_lowercase())),
+        ByEmail::Prefix => query.prefix().map(Value::Text),
     };
     let mut statement = ListStatement {
         by_email,
@@ -146,10 +147,9 @@ async fn search(
 }
 
 impl ListQuery {
-    /// Returns whether the key of an address begins with the text that is searched for.
-    fn finds(&self, key: &str) -> bool {
-        let text = self.search.as_ref();
-        text.is_some_and(|text| key.starts_with(&text.to_lowercase()))
+    /// Returns the text with which the keys of the selected addresses begin.
+    fn prefix(&self) -> Option<String> {
+        self.search.as_ref().map(|text| text.to_lowercase())
     }
 
     const fn by_email(&self) -> ByEmail {
