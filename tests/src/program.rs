@@ -29,11 +29,15 @@ pub(crate) enum Program {
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramConfig {
     pub(crate) program: Program,
+    /// The directory of the programs.
+    pub(crate) programs: PathBuf,
     pub(crate) flags: Vec<OsString>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) dir: PathBuf,
     /// The largest size of a file that the program can write, in KiB.
     pub(crate) max_file_size: Option<u32>,
+    /// The directories that the program can write to if its file system is read-only, as in a container.
+    pub(crate) writable: Option<Vec<PathBuf>>,
 }
 
 impl ProgramConfig {
@@ -41,10 +45,12 @@ impl ProgramConfig {
     pub(crate) fn bare(program: Program, dir: &Path) -> Self {
         Self {
             program,
+            programs: programs_dir().to_owned(),
             flags: Vec::new(),
             environment: Vec::new(),
             dir: dir.to_owned(),
             max_file_size: None,
+            writable: None,
         }
     }
 
@@ -71,15 +77,45 @@ impl ProgramConfig {
         }
     }
 
+    /// The path of the program.
+    fn file(&self) -> PathBuf {
+        self.programs.join(self.program.name())
+    }
+
     /// The program in its working directory with its environment.
     fn command(&self) -> Command {
+        if let Some(writable) = &self.writable {
+            return self.read_only(writable);
+        }
         let Some(limit) = self.max_file_size else {
-            return self.command_of(self.program.file());
+            return self.command_of(self.file());
         };
         // The program ignores the signal that the limit causes, so its writes fail instead.
         let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\"");
         let mut command = self.command_of("bash");
-        command.args(["-c", &script]).arg(self.program.file());
+        command.args(["-c", &script]).arg(self.file());
+        command
+    }
+
+    /// The program on a read-only file system, except for these directories and devices.
+    fn read_only(&self, writable: &[PathBuf]) -> Command {
+        let mut command = self.command_of("bwrap");
+        command.args([
+            "--die-with-parent",
+            "--ro-bind",
+            "/",
+            "/",
+            "--dev-bind",
+            "/dev",
+            "/dev",
+        ]);
+        // Temporary directories may be below `/dev`.
+        command.arg("--ro-bind").args([&self.dir, &self.dir]);
+        command.args(["--unsetenv", "TMPDIR"]);
+        for directory in writable {
+            command.arg("--bind").args([directory, directory]);
+        }
+        command.arg(self.file());
         command
     }
 
@@ -105,7 +141,7 @@ impl ProgramConfig {
     /// variables.
     pub(crate) fn bash(&self, script: &str) -> Command {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(programs_dir().to_owned()).chain(std::env::split_paths(&path));
+        let path = std::iter::once(self.programs.clone()).chain(std::env::split_paths(&path));
         let settings = self.flags.chunks_exact(2).map(|flag| {
             let name = flag[0].to_str().unwrap().trim_start_matches("--");
             let name = name.to_uppercase().replace('-', "_");
@@ -127,7 +163,7 @@ impl ProgramConfig {
         let mut command = self.bash(&script);
         command
             .env("SHELL", "/bin/sh")
-            .env("PROGRAM", self.program.file())
+            .env("PROGRAM", self.file())
             .env("ARGUMENTS", args.join(" "));
         let output = command.output().unwrap();
         String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")
@@ -236,14 +272,14 @@ impl Drop for Running {
 }
 
 impl Program {
-    /// Its path.
-    fn file(self) -> PathBuf {
-        programs_dir().join(match self {
+    /// The name of its file.
+    fn name(self) -> &'static str {
+        match self {
             Self::Latchkey => "latchkey",
             Self::LatchkeyCountingAllocations => "latchkey_counting_allocations",
             Self::AuthServer => "auth-server",
             Self::ApiServer => "api-server",
-        })
+        }
     }
 
     /// Whether the program supports this flag.
@@ -251,7 +287,10 @@ impl Program {
         static HELP: Mutex<BTreeMap<Program, String>> = Mutex::new(BTreeMap::new());
         let mut helps = HELP.lock().unwrap();
         let help = helps.entry(self).or_insert_with(|| {
-            let output = Command::new(self.file()).arg("--help").output().unwrap();
+            let output = Command::new(programs_dir().join(self.name()))
+                .arg("--help")
+                .output()
+                .unwrap();
             String::from_utf8(output.stdout).unwrap()
         });
         help.contains(&format!("{flag} "))

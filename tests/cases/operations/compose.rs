@@ -6,11 +6,12 @@ mod demo_site;
 use super::{doctor, documented_memory, drain_seconds, first_token, read, text, variables_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use storage::fetch_all;
 use tests::{
     Caller, ISSUER_PATHS, Nginx, Post, Shape, Tokens, User, World, compose_file, connections_to, on_shapes,
-    tool, without_deployment,
+    programs_dir, tool, without_deployment,
 };
 
 /// The services that run Latchkey, and their programs.
@@ -179,9 +180,8 @@ fn nginx_holds_little_for_its_clients() {
 /// One deployment for all of it, because its start takes most of the time.
 async fn an_app_is_served_through_nginx(shape: Shape) {
     let began = first_token::begin();
-    let secrets = first_token::documented("Compose", "> secrets/master-key");
-    let (mut world, nginx, _) = World::start_composed(shape, &secrets).await;
-    expect_first_token(&world, began);
+    let (mut world, nginx) = start(shape, programs_dir()).await;
+    expect_first_token(&world, "Compose, from the built programs", began);
     let anyone = world.anyone();
     let user = world.sign_up_and_log_in().await;
     let app = world.app().register_by_command();
@@ -210,10 +210,17 @@ async fn an_app_is_served_through_nginx(shape: Shape) {
     }
 }
 
+/// Starts the deployment with the documented secrets and the programs in this directory.
+pub(super) async fn start(shape: Shape, programs: &Path) -> (World, Nginx) {
+    let secrets = first_token::documented("Compose", "> secrets/master-key");
+    let (world, nginx, _) = World::start_composed(shape, programs, &secrets).await;
+    (world, nginx)
+}
+
 /// Gets a token by the documented commands that follow the start.
-fn expect_first_token(world: &World, began: Instant) {
+pub(super) fn expect_first_token(world: &World, path: &str, began: Instant) {
     let commands = first_token::documented_end("Compose").replace("https://localhost", world.base());
-    first_token::expect("Compose, from the built programs", began, &commands, |script| {
+    first_token::expect(path, began, &commands, |script| {
         world.prepare_bash(&format!("{DOCKER}\n{script}"))
     });
 }

@@ -1,14 +1,15 @@
-//! The paths of `docs/operate/install.md` from a clone to the first token of an app: by the Debian package, and
-//! by bubblewrap in the root directory of an image. The commands that build run as on the page.
+//! The paths of `docs/operate/install.md` from a clone to the first token of an app: by the Debian package, by
+//! bubblewrap in the root directory of an image, and by Compose. The commands that build run as on the page, on
+//! this machine. All paths have the same build, so it runs once, and its time counts for each.
 
 use super::debian_package::{self, Machine};
-use super::{first_token, root, run};
+use super::{compose, first_token, read, root, run};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
-use tests::{Shape, eventually, free_port, on_shapes};
+use std::time::{Duration, Instant};
+use tests::{Shape, eventually, free_port, on_shapes, print_figure};
 
 /// Prepares a Bash script with `set -e` in the clone.
 fn bash(clone: &Path, script: &str) -> Command {
@@ -32,20 +33,39 @@ async fn a_stranger_gets_first_tokens(_: Shape) {
         .arg(root())
         .arg(&clone));
     let commands = first_token::documented_end("Debian package");
-    let (build, _) = commands.split_once("sudo apt install \"$package\"\n").unwrap();
-    let printed = run(&mut bash(&clone, &format!("{build}echo \"$package\"")));
+    let (build, commands) = commands.split_once('\n').unwrap();
+    run(&mut bash(&clone, build));
+    let built = began.elapsed();
+    print_figure(&format!("A build from a clone: {built:.1?}."));
+
+    let began = since(built);
+    let (package, _) = commands.split_once("sudo apt install \"$package\"\n").unwrap();
+    let printed = run(&mut bash(&clone, &format!("{package}echo \"$package\"")));
     let package = Path::new(printed.trim_end());
     let machine = Machine::with_dependencies_of(package, directory.path().join("machine"));
     machine.dpkg("--install", package);
     debian_package::expect_first_token(&machine, "the Debian package, from a clone", began).await;
 
-    expect_first_token_by_bubblewrap(&clone).await;
+    expect_first_token_by_bubblewrap(&clone, build, since(built)).await;
+
+    assert!(
+        read("deploy/Dockerfile").contains(build),
+        "Compose builds as the other paths"
+    );
+    let began = since(built);
+    let (world, _nginx) = compose::start(Shape::Split, &clone.join("target/dist")).await;
+    compose::expect_first_token(&world, "Compose, from a clone", began);
 }
 
-/// The programs of the clone are built.
-async fn expect_first_token_by_bubblewrap(clone: &Path) {
-    let began = Instant::now();
+/// The time at which a path began whose build took so long.
+fn since(built: Duration) -> Instant {
+    Instant::now().checked_sub(built).unwrap()
+}
+
+/// The programs of the clone are built by this command.
+async fn expect_first_token_by_bubblewrap(clone: &Path, build: &str, began: Instant) {
     let commands = first_token::documented("Container images", "\nbwrap ");
+    let commands = commands.strip_prefix(build).unwrap();
     let (layout, start) = commands.split_once("\nbwrap ").unwrap();
     run(&mut bash(clone, layout));
     let port = free_port();
@@ -61,7 +81,7 @@ async fn expect_first_token_by_bubblewrap(clone: &Path) {
     let commands = first_token::documented_end("Container images");
     let (_, commands) = commands.split_once('\n').unwrap();
     let commands = commands.replace(":8080", &format!(":{port}"));
-    let path = "bubblewrap, from the built programs";
+    let path = "bubblewrap, from a clone";
     first_token::expect(path, began, &commands, |script| {
         inside(&format!("docker() {{ shift 3; inside \"$@\"; }}\n{script}"))
     });

@@ -32,6 +32,8 @@ const CLIENT: Ipv4Addr = Ipv4Addr::new(127, 77, 0, 1);
 /// The file, and what stands for its containers.
 struct Composition {
     file: Value,
+    /// The directory of the programs.
+    programs: PathBuf,
     dir: TempDir,
     /// The port of nginx.
     port: u16,
@@ -57,10 +59,14 @@ fn deploy(name: &str) -> PathBuf {
 }
 
 impl World {
-    /// Starts what `deploy/compose.yaml` describes, in the order of its dependencies. The script creates the
-    /// directory `secrets`, and `site` if the demo app is to start too.
-    pub async fn start_composed(shape: Shape, script: &str) -> (Self, Nginx, Option<DemoSite>) {
-        let mut composition = Composition::prepare(script);
+    /// Starts what `deploy/compose.yaml` describes, in the order of its dependencies, with the programs in this
+    /// directory. The script creates the directory `secrets`, and `site` if the demo app is to start too.
+    pub async fn start_composed(
+        shape: Shape,
+        programs: &Path,
+        script: &str,
+    ) -> (Self, Nginx, Option<DemoSite>) {
+        let mut composition = Composition::prepare(programs, script);
         let database = composition.create_database();
         let redis = composition.start_redis();
         composition.migrate();
@@ -110,7 +116,7 @@ impl World {
 
 impl Composition {
     /// Reads the file, and creates the secrets.
-    fn prepare(script: &str) -> Self {
+    fn prepare(programs: &Path, script: &str) -> Self {
         let dir = tempfile::Builder::new()
             .prefix("latchkey-world-")
             .tempdir()
@@ -140,6 +146,7 @@ impl Composition {
         ];
         Self {
             file: compose_file(),
+            programs: programs.to_owned(),
             dir,
             port,
             site_port,
@@ -222,8 +229,7 @@ impl Composition {
 
     fn migrate(&self) {
         self.give_secrets("migrate");
-        let mut config = ProgramConfig::bare(Program::AuthServer, self.dir.path());
-        config.environment = self.environment("migrate");
+        let config = self.config("migrate", Program::AuthServer);
         let command = self.words("migrate", &self.service("migrate")["command"]);
         let command: Vec<&str> = command.iter().map(String::as_str).collect();
         let migrated = config.run(&command, "");
@@ -249,10 +255,26 @@ impl Composition {
         processes
     }
 
+    /// The program of a service with its environment. It can write only to the volumes of the service.
+    fn config(&self, service: &str, program: Program) -> ProgramConfig {
+        let volumes = self.service(service)["volumes"].as_array().into_iter().flatten();
+        let volumes = volumes.map(|volume| {
+            let (_, path) = volume.as_str().unwrap().split_once(':').unwrap();
+            let path = PathBuf::from(self.place(path, service));
+            fs::create_dir_all(&path).unwrap();
+            path
+        });
+        ProgramConfig {
+            programs: self.programs.clone(),
+            environment: self.environment(service),
+            writable: Some(volumes.collect()),
+            ..ProgramConfig::bare(program, self.dir.path())
+        }
+    }
+
     fn process(&self, service: &str, program: Program) -> Process {
         let port = free_port();
-        let mut config = ProgramConfig::bare(program, self.dir.path());
-        config.environment = self.environment(service);
+        let mut config = self.config(service, program);
         let listen = format!("127.0.0.1:{port}");
         for (name, value) in [("LISTEN", listen.as_str()), ("TIME_LIMIT_FACTOR", "20")] {
             let variable = (format!("LATCHKEY_{name}"), value.to_owned());

@@ -3,7 +3,7 @@
 
 use super::{DOCKER, first_token};
 use crate::operations::{read, root, run};
-use tests::{Caller, Chromium, Shape, World, eventually, on_shapes, without_deployment};
+use tests::{Caller, Chromium, Shape, World, eventually, on_shapes, programs_dir, without_deployment};
 
 /// The documented commands: those that copy the files, and those that start the service and register the app.
 fn documented() -> [String; 2] {
@@ -27,8 +27,8 @@ fn from_elsewhere(copy: &str) -> String {
 async fn the_demo_app_has_an_origin_beside_the_deployment(shape: Shape) {
     let [copy, register] = documented();
     let secrets = first_token::documented("Compose", "> secrets/master-key");
-    let (world, _nginx, site) =
-        World::start_composed(shape, &format!("{secrets}{}", from_elsewhere(&copy))).await;
+    let script = format!("{secrets}{}", from_elsewhere(&copy));
+    let (world, _nginx, site) = World::start_composed(shape, programs_dir(), &script).await;
     let site = site.unwrap();
     // The first command starts the service.
     let (_, register) = register.split_once('\n').unwrap();
