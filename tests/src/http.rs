@@ -4,7 +4,7 @@ use crate::contract::Contract;
 use crate::reply::Reply;
 use crate::reverse_proxy::replica_behind_nginx;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, IF_MATCH};
 use reqwest::{Certificate, Client, Method, Request, Response, redirect};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,9 @@ pub(crate) struct Canaries {
 
 /// The largest body of a response, in bytes. It ends a test of an endpoint that never stops writing.
 const MAX_BODY: usize = 64 << 20;
+
+/// The largest length of a header line that nginx accepts, in bytes (`large_client_header_buffers`).
+const NGINX_MAX_LINE: usize = 16 << 10;
 
 /// The test of a caller, and the address from which its requests come.
 #[derive(Clone, Copy, Debug)]
@@ -417,24 +420,29 @@ impl IntoFuture for Call {
     }
 }
 
-/// Sends a request. If nginx itself answers with 400 or 405, as to one with two `Authorization` headers, sends
-/// the request to a replica, because the test is about the answer of the service.
-async fn answer_of_service(http: &Client, request: Request) -> reqwest::Result<Response> {
+/// Sends a request. If nginx refuses it, sends it to a replica, because the test is about the answer of the
+/// service.
+async fn answer_of_service(http: &Client, mut request: Request) -> reqwest::Result<Response> {
     let port = request.url().port().unwrap_or_default();
-    let replica = replica_behind_nginx(port, request.url().path());
-    let again = replica.and_then(|replica| {
-        let mut again = request.try_clone()?;
-        again.url_mut().set_port(Some(replica)).ok()?;
-        Some(again)
-    });
-    let response = http.execute(request).await?;
-    let is_of_nginx = !response.headers().contains_key("x-correlation-id");
-    match again {
-        Some(again) if is_of_nginx && [400, 405].contains(&response.status().as_u16()) => {
-            http.execute(again).await
-        }
-        _ => Ok(response),
+    if let Some(replica) = replica_behind_nginx(port, request.url().path())
+        && nginx_refuses(&request)
+    {
+        request.url_mut().set_port(Some(replica)).unwrap();
     }
+    http.execute(request).await
+}
+
+/// Whether nginx itself refuses a request: for its method, a NUL in its path, a repeated header, or a header
+/// line that no buffer of installations holds.
+fn nginx_refuses(request: &Request) -> bool {
+    let headers = request.headers();
+    let is_repeated = |name| headers.get_all(name).iter().count() > 1;
+    request.method() == Method::TRACE
+        || request.url().path().contains("%00")
+        || [AUTHORIZATION, IF_MATCH].into_iter().any(is_repeated)
+        || headers
+            .iter()
+            .any(|(name, value)| name.as_str().len() + value.len() > NGINX_MAX_LINE)
 }
 
 /// A client whose connections come from this address. By https it reaches only the server with the trusted
