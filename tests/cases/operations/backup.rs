@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use tests::{Authenticator, PASSWORD, World, on_shapes};
+use tests::{Authenticator, Database, PASSWORD, World, on_shapes};
 
 /// Expects that a command failed with this exit code, for a reason with these words.
 pub(super) fn expect_refusal(output: &Output, code: i32, words: &str) {
@@ -46,9 +46,12 @@ async fn a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token(mut worl
     let file = backup.to_str().unwrap();
     let mut child = world.spawn(&["backup", file, "--json"]);
     let mut written = 1;
-    while child.try_wait().unwrap().is_none() {
+    loop {
         user.publish(&format!("Meanwhile {written}")).await;
         written += 1;
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
     }
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success(), "{done:?}");
@@ -191,6 +194,54 @@ async fn nothing_is_overwritten_or_restored_halfway(world: World) {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }
 
+/// SQLite opens these files. In the first one a row violates a constraint, in the second one a post has no
+/// author.
+async fn a_damaged_database_is_refused(mut world: World) {
+    world.user().await.publish("A post").await;
+    world.stop().await;
+    let target = Database::create();
+    let defects = [
+        (
+            "PRAGMA ignore_check_constraints = ON",
+            "UPDATE posts SET status = 'lost'",
+            "CHECK constraint failed in posts",
+        ),
+        (
+            "PRAGMA foreign_keys = OFF",
+            "UPDATE posts SET author_id = 999999",
+            "1 rows refer to missing ones",
+        ),
+    ];
+    for (index, (preparation, change, flaw)) in defects.into_iter().enumerate() {
+        let damaged = directory_with_keys(&world, &format!("damaged-{index}"));
+        let database = damaged.join("latchkey.db");
+        let run = |arguments: &[&str], directory: &Path| {
+            let directory = ["--data-dir", directory.to_str().unwrap()];
+            world.run_without_settings(&[arguments, &directory].concat())
+        };
+        let file = database.to_str().unwrap();
+        assert!(world.run(&["backup", file], "").status.success());
+        let mut connection = SqliteConnectOptions::new()
+            .filename(&database)
+            .connect()
+            .await
+            .unwrap();
+        for statement in [preparation, change] {
+            let statement = sqlx::query::<Sqlite>(statement);
+            statement.execute(&mut connection).await.unwrap();
+        }
+        connection.close().await.unwrap();
+
+        let backup = damaged.with_file_name(format!("backup-{index}.db"));
+        expect_refusal(&run(&["backup", backup.to_str().unwrap()], &damaged), 1, flaw);
+        assert!(!backup.exists());
+        expect_refusal(&run(&["copy", "--to", &target.url()], &damaged), 1, flaw);
+        let fresh = directory_with_keys(&world, &format!("fresh-{index}"));
+        expect_refusal(&run(&["restore", file], &fresh), 1, flaw);
+        assert_eq!(files(&fresh), ["account.key", "master.key"]);
+    }
+}
+
 /// A filter of system calls for bubblewrap, in BPF (`linux/bpf_common.h`, `linux/seccomp.h`). A hard link
 /// fails as on a file system that has none.
 fn without_hard_links() -> Vec<u8> {
@@ -243,4 +294,5 @@ on_shapes!(
     a_restored_backup_has_its_data_and_repeats_no_tag_and_no_token: sqlite Sqlite
 );
 on_shapes!(a_backup_needs_no_hard_links: sqlite Sqlite);
+on_shapes!(a_damaged_database_is_refused: sqlite Sqlite);
 on_shapes!(nothing_is_overwritten_or_restored_halfway: sqlite Sqlite);

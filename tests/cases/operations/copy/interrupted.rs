@@ -5,7 +5,7 @@ use crate::operations::backup::expect_refusal;
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 use std::process::Output;
-use storage::execute;
+use storage::{execute, fetch_all};
 use tests::{Database, Db, World, eventually, on_shapes};
 
 /// Expects that a copy told this line of its progress once, and nothing about tables without rows.
@@ -13,6 +13,24 @@ fn expect_told_once(copy: &Output, line: &str) {
     let told = String::from_utf8_lossy(&copy.stderr);
     assert_eq!(told.lines().filter(|told| *told == line).count(), 1, "{told}");
     assert!(!told.contains(" of 0"), "{told}");
+}
+
+/// The last post of the target is missing, and then there is one more.
+async fn expect_missing_and_added_rows_to_be_found(db: &Db, copy: &dyn Fn() -> Output) {
+    let last = "SELECT to_jsonb(posts)::TEXT FROM posts ORDER BY id DESC LIMIT 1";
+    let [(post,)] = &fetch_all!(db.reader(), (String,), last).unwrap()[..] else {
+        panic!("no post is copied");
+    };
+    let delete = "DELETE FROM posts WHERE id = (SELECT MAX(id) FROM posts)";
+    let insert = "INSERT INTO posts SELECT * FROM jsonb_populate_record(NULL::posts, $1::jsonb)";
+    execute!(db.writer(), delete).unwrap();
+    expect_refusal(&copy(), 1, "posts differs");
+    execute!(db.writer(), insert, post).unwrap();
+    let added = "UPDATE posts SET id = id + 1 WHERE id = (SELECT MAX(id) FROM posts)";
+    execute!(db.writer(), added).unwrap();
+    execute!(db.writer(), insert, post).unwrap();
+    expect_refusal(&copy(), 1, "posts differs");
+    execute!(db.writer(), delete).unwrap();
 }
 
 async fn a_killed_copy_resumes_and_finds_a_changed_row(mut world: World) {
@@ -48,6 +66,7 @@ async fn a_killed_copy_resumes_and_finds_a_changed_row(mut world: World) {
     let start = ["users", "list", "--database-url", &url];
     expect_refusal(&world.run_without_settings(&start), 64, "unfinished copy");
     execute!(db.writer(), change("\\N")).unwrap();
+    expect_missing_and_added_rows_to_be_found(&db, &|| world.run(&to, "")).await;
     let copied = world.run(&to, "");
     assert!(copied.status.success(), "{copied:?}");
     expect_told_once(&copied, "compared  posts  10000 of 10000");
