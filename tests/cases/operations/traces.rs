@@ -73,6 +73,7 @@ async fn a_trace_covers_both_services_and_has_no_secret(shape: Shape) {
     create.header("traceparent", &traceparent).await.expect(201);
     let list = bearer.get("/posts?limit=17");
     list.header("traceparent", &traceparent).await.expect(200);
+    let without_parent = bearer.get("/posts").await.expect(200).correlation_id().to_owned();
     // Sends the last spans.
     world.stop().await;
 
@@ -109,10 +110,12 @@ async fn a_trace_covers_both_services_and_has_no_secret(shape: Shape) {
         assert_eq!(attribute(statement, "db.system.name"), system, "{statement:#}");
     }
     let lines = world.log_lines();
-    for route in ["/token", "/posts"] {
-        let is_logged = |line: &Value| line["route"] == route && line["span"]["trace_id"] == TRACE;
+    for (route, id) in [("/token", TRACE), ("/posts", TRACE), ("/posts", &without_parent)] {
+        let is_logged = |line: &Value| line["route"] == route && line["span"]["trace_id"] == id;
         assert!(lines.iter().any(is_logged), "{route}");
     }
+    let own = |span: &Value| span["name"] == "GET /posts" && span["traceId"] == without_parent.as_str();
+    assert!(all.iter().any(own), "{without_parent}: {all:#?}");
     for request in collector.received() {
         assert_eq!(request.headers["authorization"], "Bearer of-the-collector");
         for secret in [
