@@ -17,6 +17,8 @@ pub enum SmtpBehavior {
     RejectsRecipients,
     /// Accepts connections and never responds.
     NeverResponds,
+    /// Refuses every login.
+    RefusesLogins,
 }
 
 /// A mail that the server accepted.
@@ -143,6 +145,9 @@ async fn converse(stream: TcpStream, state: Arc<Mutex<State>>) -> std::io::Resul
         state.lock().unwrap().transcript.push_str(&format!("{line}\r\n"));
         let verb = line.split([' ', ':']).next().unwrap_or_default().to_uppercase();
         let response = match verb.as_str() {
+            "EHLO" => "250-here\r\n250 AUTH PLAIN".to_owned(),
+            "AUTH" if behavior() == SmtpBehavior::RefusesLogins => "535 unknown login".to_owned(),
+            "AUTH" => "235 logged in".to_owned(),
             "RCPT" if behavior() == SmtpBehavior::RejectsRecipients => {
                 state.lock().unwrap().rejected += 1;
                 format!("451 {line}: not now")

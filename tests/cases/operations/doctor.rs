@@ -9,7 +9,8 @@ use std::process::Output;
 use std::time::{Duration, UNIX_EPOCH};
 use storage::execute;
 use tests::{
-    Authenticator, Shape, SharedWorld, World, on_every_shape, on_many_processes, on_one_shape, on_shapes,
+    Authenticator, Shape, SharedWorld, SmtpBehavior, SmtpServer, World, on_every_shape, on_many_processes,
+    on_one_shape, on_shapes,
 };
 
 /// A password that no output repeats.
@@ -101,6 +102,7 @@ async fn each_finding_names_its_cause(world: World) {
     let smtp_url = format!("smtp://user:{PASSWORD}@127.0.0.1:1");
     let output = world.run_issuer_with(&[("--smtp-url", smtp_url.as_str())], &doctor);
     expect(&output, "mail", "error", "cannot connect");
+    expect_login_at_smtp_server(&world, &doctor).await;
     let redis_url = format!("redis://:{PASSWORD}@127.0.0.1:1");
     let output = world.run_issuer_with(&[("--redis-url", redis_url.as_str())], &doctor);
     expect(&output, "redis", "error", "Redis");
@@ -132,6 +134,29 @@ async fn each_finding_names_its_cause(world: World) {
     let output = world.run(&doctor, "");
     expect(&output, "migrations", "warning", "pending migrations: ");
     expect(&output, "signing-keys", "skipped", "");
+}
+
+/// The check of an SMTP server includes its login; that of a directory, that a file can be written.
+async fn expect_login_at_smtp_server(world: &World, doctor: &[&str]) {
+    let server = SmtpServer::start(SmtpBehavior::AcceptsAll).await;
+    let url = server.url().replace("//", &format!("//user:{PASSWORD}@"));
+    let output = world.run_issuer_with(&[("--smtp-url", url.as_str())], doctor);
+    expect(&output, "mail", "ok", "accepts the connection and the login");
+    assert!(
+        server.transcript().contains("AUTH PLAIN "),
+        "{}",
+        server.transcript()
+    );
+    server.set(SmtpBehavior::RefusesLogins);
+    let output = world.run_issuer_with(&[("--smtp-url", url.as_str())], doctor);
+    expect(&output, "mail", "error", "535");
+    assert_eq!(server.received().len(), 0);
+    let directory = world.data_dir().with_file_name("without-outbox");
+    std::fs::create_dir(&directory).unwrap();
+    std::fs::write(directory.join("outbox"), "no directory").unwrap();
+    let directory = directory.to_str().unwrap();
+    let output = world.run_issuer_with(&[("--data-dir", directory)], doctor);
+    expect(&output, "mail", "error", "");
 }
 
 async fn missing_and_late_signing_keys_are_errors(shape: Shape) {

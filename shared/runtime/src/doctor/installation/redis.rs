@@ -32,12 +32,7 @@ pub(super) async fn examine(report: &mut Report, common: &CommonSettings) {
                           with a password";
             return report.fail("redis", error.to_string(), remedy);
         }
-        Ok(version) if number(&version) < LEAST_VERSION => {
-            let (major, minor) = LEAST_VERSION;
-            let remedy = format!("upgrade it to {major}.{minor} or later");
-            report.fail("redis", format!("Redis {version} is too old"), remedy);
-        }
-        Ok(version) => report.ok("redis", format!("Redis {version}")),
+        Ok(version) => examine_version(report, &version),
     }
     let remedy = "run `CONFIG SET maxmemory-policy noeviction`, and write it into redis.conf";
     match redis.eviction().await {
@@ -56,6 +51,15 @@ pub(super) async fn examine(report: &mut Report, common: &CommonSettings) {
         Ok(difference) => report.ok("redis-clock", clock_detail(difference, "Redis")),
         Err(error) => report.skip("redis-clock", error.to_string()),
     }
+}
+
+fn examine_version(report: &mut Report, version: &str) {
+    if number(version) < LEAST_VERSION {
+        let (major, minor) = LEAST_VERSION;
+        let remedy = format!("upgrade it to {major}.{minor} or later");
+        return report.fail("redis", format!("Redis {version} is too old"), remedy);
+    }
+    report.ok("redis", format!("Redis {version}"));
 }
 
 /// Returns the version of Redis once it answers. The client gives a command less time than a connection takes
@@ -81,12 +85,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_compared_as_numbers() {
-        for old in ["6.0.16", "5.0", "6", "unknown"] {
-            assert!(number(old) < LEAST_VERSION, "{old}");
-        }
-        for recent in ["6.2.0", "6.10.1", "7.4.1", "10.0"] {
-            assert!(number(recent) >= LEAST_VERSION, "{recent}");
+    fn a_version_without_the_commands_of_revocations_is_reported() {
+        for (versions, state) in [
+            (["6.0.16", "5.0", "6", "unknown"], "Error"),
+            (["6.2.0", "6.10.1", "7.4.1", "10.0"], "Ok"),
+        ] {
+            for version in versions {
+                let mut report = Report::default();
+                examine_version(&mut report, version);
+                let report = format!("{report:?}");
+                let finding = format!("state: {state}, detail: \"Redis {version}");
+                assert!(report.contains(&finding), "{finding}: {report}");
+            }
         }
     }
 }
