@@ -6,7 +6,7 @@ mod pods;
 
 use super::{read, root, run, text};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::sync::LazyLock;
 use tests::{ISSUER_PATHS, tool, without_deployment};
@@ -139,6 +139,12 @@ fn selectors_find_the_pods_that_they_name() {
             ("Deployment", name)
         );
         assert!(scaler["minReplicas"].as_u64() >= Some(2), "{scaler}");
+        let [metric] = array(&scaler["metrics"]) else {
+            panic!("{scaler}");
+        };
+        let processor =
+            json!({ "name": "cpu", "target": { "type": "Utilization", "averageUtilization": 70 } });
+        assert_eq!(metric["resource"], processor, "{name}");
     }
     for policy in of_kind("NetworkPolicy") {
         let (name, spec) = (&policy["metadata"]["name"], &policy["spec"]);
@@ -166,11 +172,41 @@ fn selectors_find_the_pods_that_they_name() {
             }
         }
     }
+}
+
+/// All else is closed.
+fn the_policies_open_the_documented_connections() {
     let closed = &named("NetworkPolicy", "default-deny")["spec"];
     assert_eq!(
         *closed,
         json!({ "podSelector": {}, "policyTypes": ["Ingress", "Egress"] })
     );
+    let ports = |rules: &'static Value| -> Vec<String> {
+        let ports = array(rules).iter().flat_map(|rule| array(&rule["ports"]));
+        ports
+            .map(|port| port["port"].to_string().replace('"', ""))
+            .collect()
+    };
+    let policies = of_kind("NetworkPolicy").map(|policy| {
+        let spec = &policy["spec"];
+        let open = (ports(&spec["ingress"]), ports(&spec["egress"]));
+        (text(&policy["metadata"]["name"]), open)
+    });
+    let open: BTreeMap<_, _> = policies.filter(|(name, _)| *name != "default-deny").collect();
+    let list = |ports: &[&str]| -> Vec<String> { ports.iter().map(|&port| port.to_owned()).collect() };
+    let expected = [
+        ("api-to-issuer", [&[][..], &["http"]]),
+        ("from-ingress-controller", [&["http"], &[]]),
+        ("from-prometheus", [&["metrics"], &[]]),
+        ("issuer-from-api", [&["http"], &[]]),
+        ("to-dns", [&[], &["53", "53"]]),
+        ("to-postgresql", [&[], &["5432"]]),
+        ("to-public-servers", [&[], &["443"]]),
+        ("to-redis", [&[], &["6379"]]),
+        ("to-smtp", [&[], &["465", "587"]]),
+    ];
+    let expected = expected.map(|(name, [ingress, egress])| (name, (list(ingress), list(egress))));
+    assert_eq!(open, BTreeMap::from(expected));
 }
 
 fn ports_agree() {
@@ -231,6 +267,7 @@ fn the_ingress_tells_browsers_to_use_https_alone() {
 without_deployment!(
     the_manifests_satisfy_the_schemas,
     selectors_find_the_pods_that_they_name,
+    the_policies_open_the_documented_connections,
     ports_agree,
     the_ingress_sends_the_documented_paths_to_the_issuer,
     the_ingress_tells_browsers_to_use_https_alone,

@@ -54,6 +54,13 @@ fn comparable(manifests: &[Value]) -> BTreeMap<String, Value> {
 
 fn helm_finds_nothing() {
     run(helm().args(["lint", "--strict", "latchkey"]).args(EXAMPLE));
+    let version = run(helm().args(["version", "--template", "{{ .Version }}"]));
+    let (version, _) = version.trim_start_matches('v').rsplit_once('.').unwrap();
+    let documented = format!("(rendered by {version} in the tests)");
+    assert!(
+        read("docs/operate/install.md").contains(&documented),
+        "{documented}"
+    );
     let chart = read("deploy/helm/latchkey/Chart.yaml");
     for line in [
         format!("version: {}", env!("CARGO_PKG_VERSION")),

@@ -41,11 +41,18 @@ async fn the_routes_of_probes_and_keys_exist(world: SharedWorld) {
 
 /// Kubernetes kills a container that has not ended by then, and its pause counts.
 fn a_stop_lasts_longer_than_the_pause_and_the_drain() {
+    let page = read("docs/operate/install.md");
+    let documented = format!(
+        "serves for five more seconds, until the proxies know, and then has {} seconds",
+        drain_seconds()
+    );
+    assert!(page.contains(&documented), "{documented}");
     for (name, container) in servers() {
         let pod = &named("Deployment", name)["spec"]["template"]["spec"];
         let pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
             .as_u64()
             .unwrap();
+        assert_eq!(pause, 5, "{name}");
         let stop = pod["terminationGracePeriodSeconds"].as_u64().unwrap();
         // Then the server finishes its writes and closes the database.
         assert!(stop >= pause + drain_seconds() + 5, "{name}: {stop}");
