@@ -153,6 +153,7 @@ fn expect_units_of_the_project(machine: &Machine) {
     );
     for document in [
         "sbom.cdx.json",
+        "crate-licenses.gz",
         "README.md",
         "docs/apps/README.md",
         "docs/operate/README.md",

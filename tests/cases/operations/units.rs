@@ -111,6 +111,9 @@ fn systemd_waits_for_a_service_and_starts_it_again() {
         ] {
             assert_eq!(values(&unit, key), [value], "{name}: {key}");
         }
+        // A file with an error reaches no server.
+        let check = format!("/usr/local/bin/{program} config check");
+        assert_eq!(values(&unit, "ExecReload"), [&check, "kill -HUP $MAINPID"]);
     }
 }
 
