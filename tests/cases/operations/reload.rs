@@ -2,15 +2,18 @@
 
 use clap::{Arg, Args as _, Command};
 use runtime::settings::{CommonSettings, RELOADED_SETTINGS};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use tests::{PASSWORD, Shape, World, eventually, on_every_shape, without_deployment};
 use tokio::net::TcpStream;
 
 const ORIGIN: &str = "https://app.example.org";
-const AT_START: &str = "log-level = \"info,security=off\"\nrate-limit-reads = 100\n";
+const AT_START: &str = "log-level = \"info,security=off\"\nrate-limit-reads = 100\n\
+                        rate-limit-writes = 101\nrate-limit-address = 102\n";
 const CHANGED: &str = "log-level = \"info\"\n\
                        rate-limit-reads = 77\n\
+                       rate-limit-writes = 78\n\
+                       rate-limit-address = 79\n\
                        allowed-origins = [\"https://app.example.org\"]\n\
                        trusted-proxies = \"127.0.0.0/8\"\n\
                        keep-alive = \"80s\"\n\
@@ -55,12 +58,21 @@ fn security_lines(world: &World) -> Vec<Value> {
     lines.filter(|line| line["target"] == "security").collect()
 }
 
-async fn each_api_has_the_quota(world: &World, quota: u32) {
+/// Expects that each API allows this many reads, one more write, and two more requests of an address.
+async fn each_api_has_the_quotas(world: &World, quota: u32) {
     let user = world.user().await;
-    for api in world.at_each_api(&user) {
-        let reply = api.get("/posts").await.expect(200);
-        let policy = reply.header("ratelimit-policy");
-        assert!(policy.contains(&format!("\"reads\";q={quota};")), "{policy}");
+    let anyone = world.at_each_api(&world.anyone());
+    for (api, anyone) in world.at_each_api(&user).into_iter().zip(anyone) {
+        let draft = json!({ "title": "A draft" });
+        for (limit, quota, call) in [
+            ("reads", quota, api.get("/posts")),
+            ("writes", quota + 1, api.post("/posts").json(&draft)),
+            ("address", quota + 2, anyone.get("/posts")),
+        ] {
+            let reply = call.await;
+            let policy = reply.header("ratelimit-policy");
+            assert!(policy.contains(&format!("\"{limit}\";q={quota};")), "{reply}");
+        }
     }
 }
 
@@ -68,7 +80,7 @@ async fn a_server_takes_over_changed_settings(shape: Shape) {
     let file = tempfile::NamedTempFile::new().unwrap();
     let world = start(shape, file.path()).await;
     let email = world.user().await.email.clone();
-    each_api_has_the_quota(&world, 100).await;
+    each_api_has_the_quotas(&world, 100).await;
     fail_to_sign_in(&world, &email, "203.0.113.8").await;
 
     let message = "these settings have changed and take effect at the next start";
@@ -83,10 +95,11 @@ async fn a_server_takes_over_changed_settings(shape: Shape) {
         .iter()
         .filter(|line| line["message"] == "the settings were read again");
     let changed: Vec<_> = changed.map(|line| &line["settings"]).collect();
-    let names = "trusted-proxies, allowed-origins, rate-limit-reads, log-level";
+    let names = "trusted-proxies, allowed-origins, rate-limit-reads, rate-limit-writes, \
+                 rate-limit-address, log-level";
     assert_eq!(changed, vec![names; world.pids().len()]);
     world.expect_origin(ORIGIN).await;
-    each_api_has_the_quota(&world, 77).await;
+    each_api_has_the_quotas(&world, 77).await;
     fail_to_sign_in(&world, &email, "203.0.113.9").await;
     eventually("the log level or the proxies are the former ones", async || {
         let lines = security_lines(&world);
@@ -99,7 +112,7 @@ async fn a_server_takes_over_changed_settings(shape: Shape) {
         assert_eq!(line["settings"], "keep-alive, session-idle", "{line}");
     }
     reload(&world, file.path(), AT_START, "the settings were read again").await;
-    each_api_has_the_quota(&world, 100).await;
+    each_api_has_the_quotas(&world, 100).await;
     world.anyone().login(&email, PASSWORD).await.expect(200);
 }
 
@@ -134,7 +147,7 @@ async fn a_broken_file_changes_nothing(shape: Shape) {
             assert_eq!(line["level"], "ERROR", "{line}");
         }
     }
-    each_api_has_the_quota(&world, 77).await;
+    each_api_has_the_quotas(&world, 77).await;
     world.expect_origin(ORIGIN).await;
 }
 
