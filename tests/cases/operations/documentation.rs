@@ -3,8 +3,8 @@
 //! A fenced block marked `sh` is run. The blocks of one page run in order as one Bash script with `set -e`,
 //! against a freshly started `latchkey` whose address replaces `localhost:8080`, in the directory that
 //! contains its `data`. A block marked `console` shows commands that cannot run in a test, such as the
-//! installation of packages: only its syntax is checked, and that its `latchkey` subcommands exist. A user
-//! signs in while the blocks of the quickstarts run, so they have a test of their own.
+//! installation of packages: only its syntax is checked, and that the subcommands and options of the programs
+//! exist. A user signs in while the blocks of the quickstarts run, so they have a test of their own.
 
 mod installations;
 mod quickstarts;
@@ -12,6 +12,7 @@ mod tutorial;
 
 use super::{read, root};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tests::{Shape, SharedWorld, World, on_shapes, settings_page, without_deployment};
@@ -130,8 +131,25 @@ fn without_prompts(text: &str) -> String {
     commands
 }
 
-/// The subcommands of each call of `latchkey` in a script, such as `["users", "list"]`.
-fn subcommands(script: &str) -> Vec<Vec<&str>> {
+/// A call of a program in a script.
+struct ProgramCall<'a> {
+    program: &'static str,
+    /// Such as `["users", "list"]`.
+    subcommands: Vec<&'a str>,
+    /// The names of the options, such as `--json`.
+    options: Vec<&'a str>,
+}
+
+/// The program that a word of a script names, with or without its path.
+fn program_of(word: &str) -> Option<&'static str> {
+    let name = word.rsplit('/').next();
+    let mut programs = ["latchkey", "auth-server", "api-server"].into_iter();
+    programs.find(|program| name == Some(program))
+}
+
+/// The calls of the programs in a script without continued lines, also those in containers and those as the
+/// user of a service.
+fn program_calls(script: &str) -> Vec<ProgramCall<'_>> {
     let segments = script
         .lines()
         .filter(|line| !line.trim_start().starts_with('#'))
@@ -141,21 +159,27 @@ fn subcommands(script: &str) -> Vec<Vec<&str>> {
         let mut words = segment.split_whitespace().peekable();
         while let Some(word) = words.peek() {
             match *word {
-                "sudo" | "exec" | "env" => {}
+                "sudo" | "exec" | "env" | "as_service" | "as_issuer" => {}
                 "-u" => drop(words.next()),
                 assignment if assignment.contains('=') => {}
                 _ => break,
             }
             words.next();
         }
-        if words.next().is_some_and(|word| word.ends_with("latchkey")) {
-            let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-            found.push(
-                words
-                    .take_while(|word| !word.starts_with('-') && is_name(word))
-                    .collect(),
-            );
-        }
+        let first = words.next().and_then(program_of);
+        let in_container = || program_of(words.find(|word| word.starts_with("/usr/local/bin/"))?);
+        let Some(program) = first.or_else(in_container) else {
+            continue;
+        };
+        let words: Vec<&str> = words.collect();
+        let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let is_subcommand = |word: &&str| !word.starts_with('-') && is_name(word);
+        let is_option = |word: &&str| word.starts_with("--") && is_name(word);
+        found.push(ProgramCall {
+            program,
+            subcommands: words.iter().copied().take_while(is_subcommand).collect(),
+            options: words.iter().copied().filter(is_option).collect(),
+        });
     }
     found
 }
@@ -193,6 +217,7 @@ async fn documented_commands_run(shape: Shape) {
 }
 
 async fn documented_commands_exist(world: World) {
+    let mut helps: BTreeMap<String, String> = BTreeMap::new();
     for page in pages() {
         for block in blocks(&page) {
             let script = match block.language.as_str() {
@@ -207,9 +232,19 @@ async fn documented_commands_exist(world: World) {
                 "{place}: {}",
                 String::from_utf8_lossy(&syntax.stderr)
             );
-            for command in subcommands(&script) {
-                let help = world.run_without_settings(&[&command[..], &["--help"]].concat());
-                assert!(help.status.success(), "{place}: latchkey {command:?}: {help:?}");
+            for call in program_calls(&script.replace("\\\n", " ")) {
+                let command = format!("{} {} --help", call.program, call.subcommands.join(" "));
+                let help = helps.entry(command.clone()).or_insert_with(|| {
+                    let help = world.bash(&command);
+                    assert!(help.status.success(), "{place}: {command}: {help:?}");
+                    String::from_utf8(help.stdout).unwrap()
+                });
+                let known: Vec<&str> = help
+                    .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+                    .collect();
+                for option in call.options {
+                    assert!(known.contains(&option), "{place}: {option}: {help}");
+                }
             }
         }
     }

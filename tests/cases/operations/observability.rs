@@ -91,6 +91,32 @@ fn promtool_finds_the_alerts_valid() {
     promtool(&["check", "rules", ALERTS]);
 }
 
+/// Those for Kubernetes are not checked, because the promtool of Debian lacks them.
+fn promtool_finds_the_documented_configurations_valid() {
+    let page = read("docs/operate/alerts.md");
+    let yaml = |text: &str| {
+        let mut blocks = page.split("```yaml\n").skip(1);
+        let block = blocks.find(|block| block.split("```").next().unwrap().contains(text));
+        block.unwrap().split("```").next().unwrap()
+    };
+    let with_addresses = yaml("static_configs").replace("/etc/prometheus/alerts.yaml", ALERTS);
+    let (job, _) = with_addresses.split_once("    static_configs").unwrap();
+    for configuration in [&with_addresses, &format!("{job}{}", yaml("dns_sd_configs"))] {
+        // Paths are relative to the file.
+        let mut file = tempfile::Builder::new();
+        let file = file
+            .prefix("prometheus-")
+            .tempfile_in(root().join("target"))
+            .unwrap();
+        std::fs::write(
+            file.path(),
+            configuration.replace(ALERTS, &format!("../{ALERTS}")),
+        )
+        .unwrap();
+        promtool(&["check", "config", file.path().to_str().unwrap()]);
+    }
+}
+
 fn the_alerts_fire_when_they_should() {
     let tests = "tests/cases/operations/observability/alerts.yaml";
     promtool(&["test", "rules", tests]);
@@ -235,6 +261,7 @@ on_shapes!(the_programs_have_the_metrics: split Split);
 
 without_deployment!(
     promtool_finds_the_alerts_valid,
+    promtool_finds_the_documented_configurations_valid,
     the_alerts_fire_when_they_should,
     the_runbook_has_an_entry_for_each_alert,
     the_documented_command_makes_links_to_the_runbook,
