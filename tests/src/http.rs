@@ -21,6 +21,9 @@ pub(crate) struct Canaries {
     test: &'static str,
 }
 
+/// The number of bytes at the end of a secret that are searched first.
+const SEARCHED_END: usize = 16;
+
 /// The largest body of a response, in bytes. It ends a test of an endpoint that never stops writing.
 const MAX_BODY: usize = 64 << 20;
 
@@ -93,23 +96,43 @@ impl Canaries {
         }
     }
 
-    /// The secrets that appear in a text, literally or in hexadecimal, each with its test.
-    pub(crate) fn found_in(&self, text: &str) -> BTreeSet<(String, &'static str)> {
+    /// The secrets that appear in one of the texts, literally or in hexadecimal, each with its test and the
+    /// name of the text.
+    pub(crate) fn found_in(
+        &self,
+        texts: &[(&'static str, &str)],
+    ) -> BTreeSet<(String, &'static str, &'static str)> {
         let all: Vec<(String, &str)> = self.secrets.lock().unwrap().clone().into_iter().collect();
-        let hex = |secret: &String| -> String { secret.bytes().map(|byte| format!("{byte:02x}")).collect() };
+        let hex = |secret: &String| -> String { secret.bytes().flat_map(digits).collect() };
         let forms: Vec<String> = all
             .iter()
             .flat_map(|(secret, _)| [secret.clone(), hex(secret)])
             .collect();
+        // An automaton of the ends alone is small.
+        let ends = forms.iter().map(|form| {
+            let bytes = form.as_bytes();
+            &bytes[bytes.len().saturating_sub(SEARCHED_END)..]
+        });
         let search = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&forms)
+            .build(ends)
             .unwrap();
-        search
-            .find_overlapping_iter(text)
-            .map(|found| all[found.pattern().as_usize() / 2].clone())
-            .collect()
+        let found = texts.iter().flat_map(|(name, text)| {
+            let ends = search.find_overlapping_iter(text.as_bytes());
+            let found = ends.filter_map(|end| {
+                let index = end.pattern().as_usize();
+                let is_whole = text.as_bytes()[..end.end()].ends_with(forms[index].as_bytes());
+                is_whole.then(|| (all[index / 2].clone(), *name))
+            });
+            found.collect::<Vec<_>>()
+        });
+        found.map(|((secret, test), name)| (secret, test, name)).collect()
     }
+}
+
+/// The hexadecimal digits of a byte.
+fn digits(byte: u8) -> [char; 2] {
+    [byte >> 4, byte & 0xf].map(|digit| char::from_digit(digit.into(), 16).unwrap())
 }
 
 /// A client of one base URL: anonymous, with a session, or with a bearer token.

@@ -451,8 +451,8 @@ impl World {
     }
 
     /// Fails the test if a recorded secret appears in the text, literally or in hexadecimal.
-    pub fn expect_no_secrets_in(&self, text: &str, what: &str) {
-        self.deployment.expect_no_secrets_in(text, what);
+    pub fn expect_no_secrets_in(&self, text: &str, name: &'static str) {
+        self.deployment.expect_no_secrets_in(&[(name, text)]);
     }
 
     /// Records a secret that must not appear in logs or data.

@@ -221,10 +221,13 @@ impl Deployment {
         }
     }
 
-    /// Fails the test if a recorded secret appears in the text, literally or in hexadecimal.
-    pub(super) fn expect_no_secrets_in(&self, text: &str, what: &str) {
-        let found = self.canaries.found_in(text);
-        assert!(found.is_empty(), "{what} contains secrets: {found:?}");
+    /// Fails the test if a recorded secret appears in one of the texts, literally or in hexadecimal.
+    pub(super) fn expect_no_secrets_in(&self, texts: &[(&'static str, &str)]) {
+        let found = self.canaries.found_in(texts);
+        assert!(
+            found.is_empty(),
+            "secrets, their tests and their places: {found:?}"
+        );
     }
 
     /// Kills all processes with SIGKILL.
@@ -259,13 +262,14 @@ impl Drop for Deployment {
             return;
         }
         assert!(!log.contains("panicked at"), "a program panicked:\n{log}");
-        self.expect_no_secrets_in(&log, "the log");
         let rows = self.database.as_ref().map(Database::rows);
-        self.expect_no_secrets_in(&rows.unwrap_or_else(|| self.dump()), "the database");
-        self.expect_no_secrets_in(&names_below(&self.data_dir()), "a file's name");
-        if let Some(redis) = self.redis.as_ref().filter(|redis| redis.is_running()) {
-            self.expect_no_secrets_in(&redis.dump(), "Redis");
-        }
+        let redis = self.redis.as_ref().filter(|redis| redis.is_running());
+        self.expect_no_secrets_in(&[
+            ("the log", &log),
+            ("the database", &rows.unwrap_or_else(|| self.dump())),
+            ("a file's name", &names_below(&self.data_dir())),
+            ("Redis", &redis.map(RedisServer::dump).unwrap_or_default()),
+        ]);
     }
 }
 
