@@ -22,6 +22,8 @@ pub const SUBMIT: &str = "button[type=submit]";
 
 /// The member that identifies an element (WebDriver §12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+/// The longest pause between two looks at a page.
+const MAX_PAUSE: Duration = Duration::from_millis(100);
 
 /// A browser with a fresh profile. Killed on drop.
 #[derive(Debug)]
@@ -149,11 +151,11 @@ impl Chromium {
         self.press("button[value=allow]").await;
     }
 
-    /// Waits until the source of the page contains this text. Returns the page's address. After a click that
+    /// Waits until the source of the page contains this text, which has to stay. Returns the page's address. After a click that
     /// leaves the page, the text must not be in the source of the page that is left, which may still be
     /// there.
     pub async fn expect(&self, text: &str) -> String {
-        let began = Instant::now();
+        let (began, mut pause) = (Instant::now(), Duration::from_millis(10));
         loop {
             let source = plain_hyphens(&self.source().await);
             if source.contains(text) {
@@ -163,7 +165,9 @@ impl Chromium {
                 let url = self.get("/url").await;
                 panic!("the page {url} never showed {text:?}:\n{source}");
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            // The source of a large page takes the browser a tenth of a second.
+            tokio::time::sleep(pause).await;
+            pause = (2 * pause).min(MAX_PAUSE);
         }
     }
 

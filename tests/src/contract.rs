@@ -170,11 +170,15 @@ impl std::fmt::Debug for Contract {
 
 /// Whether a path matches a path template. A `{parameter}` matches one segment that is not empty.
 fn matches_template(template: &str, path: &str) -> bool {
-    let (template, path): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-    let matches = |(expected, segment): (&&str, &&str)| {
-        expected == segment || (expected.starts_with('{') && !segment.is_empty())
-    };
-    template.len() == path.len() && template.iter().zip(&path).all(matches)
+    let (mut template, mut path) = (template.split('/'), path.split('/'));
+    loop {
+        match (template.next(), path.next()) {
+            (None, None) => return true,
+            (Some(expected), Some(segment))
+                if expected == segment || (expected.starts_with('{') && !segment.is_empty()) => {}
+            _ => return false,
+        }
+    }
 }
 
 /// Whether a path is `known` or below it. Nothing is below `/`.

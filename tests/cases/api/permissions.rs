@@ -6,9 +6,7 @@
 use foundation::scope::OF_API as SCOPES;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use tests::{
-    App, Caller, PASSWORD, Payment, Post, Reply, SharedWorld, User, World, fresh_key, on_every_shape,
-};
+use tests::{App, Caller, PASSWORD, Reply, SharedWorld, User, World, fresh_key, on_every_shape};
 
 /// The callers, in the order of the columns. The columns with a scope missing are in the order of [`SCOPES`].
 const CALLERS: [&str; 18] = [
@@ -415,45 +413,33 @@ async fn tokens_without(app: &App, user: &User, without: &str) -> String {
     app.tokens(user, &scopes.join(" ")).await.access
 }
 
-/// Resources of the owner for one request.
-struct OwnedResources {
-    draft: Post,
-    published: Post,
-    comment: String,
-    payment: Payment,
-    captured: Payment,
-}
-
-impl OwnedResources {
-    async fn create(owner: &User) -> Self {
-        let (draft, published) = (owner.draft("A draft").await, owner.publish("A post").await);
-        let path = format!("{}/comments", published.path);
-        let made = owner
-            .post(&path)
-            .json(&json!({ "body": "A comment" }))
-            .await
-            .expect(201);
-        let (payment, captured) = (owner.pay(100).await, owner.pay(100).await);
-        owner
-            .transition(&captured, "captures", &json!({}))
-            .await
-            .expect(201);
-        Self {
-            draft,
-            published,
-            comment: made.json()["id"].to_string(),
-            payment,
-            captured,
+/// Creates the resources of the owner that a path names, and names them.
+async fn with_resources(owner: &User, path: &str) -> String {
+    let mut path = path.to_owned();
+    if path.contains("{draft}") {
+        let draft = owner.draft("A draft").await;
+        path = path.replace("{draft}", &draft.id.to_string());
+    }
+    if path.contains("{published}") {
+        let post = owner.publish("A post").await;
+        path = path.replace("{published}", &post.id.to_string());
+        if path.contains("{comment}") {
+            let comment = owner.comment(&post, "A comment").await;
+            path = path.replace("{comment}", &comment.id.to_string());
         }
     }
-
-    fn fill(&self, path: &str) -> String {
-        path.replace("{draft}", &self.draft.id.to_string())
-            .replace("{published}", &self.published.id.to_string())
-            .replace("{comment}", &self.comment)
-            .replace("{payment}", &self.payment.id)
-            .replace("{captured}", &self.captured.id)
+    for (name, is_captured) in [("{payment}", false), ("{captured}", true)] {
+        if path.contains(name) {
+            let payment = owner.pay(100).await;
+            if is_captured {
+                let capture = owner.transition(&payment, "captures", &json!({}));
+                capture.await.expect(201);
+            }
+            path = path.replace(name, &payment.id);
+        }
     }
+    assert!(!path.contains('{'), "{path}");
+    path
 }
 
 impl Row {
@@ -501,10 +487,7 @@ impl Row {
         };
         let mut paths = Vec::new();
         for _ in CALLERS {
-            paths.push(match template.contains('{') {
-                true => OwnedResources::create(&fixture.owner).await.fill(&template),
-                false => template.clone(),
-            });
+            paths.push(with_resources(&fixture.owner, &template).await);
         }
         let mut wrong = Vec::new();
         for (n, path) in paths.into_iter().enumerate().rev() {

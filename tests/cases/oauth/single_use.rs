@@ -8,7 +8,7 @@ use tests::{
 
 const CALLERS: usize = 50;
 fn rounds() -> usize {
-    tests::rounds(40, 200)
+    tests::rounds(15, 200)
 }
 
 struct Fixture {

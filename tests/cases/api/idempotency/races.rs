@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tests::{SharedWorld, fresh_key, on_every_shape, run_concurrently};
 
 fn rounds() -> i64 {
-    tests::rounds(40, 200)
+    tests::rounds(15, 200)
 }
 const REQUESTS: usize = 100;
 

@@ -3,7 +3,7 @@
 use super::super::{SECOND, at_each_issuer, refused_responses};
 use super::Key;
 use super::published_keys::{app_with_server, publish, sign_in};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tests::{Reply, Sentinel, Shape, SharedWorld, World, on_every_shape, response, run_concurrently};
 
@@ -24,7 +24,12 @@ async fn other_responses_than_a_key_set_are_refused_and_not_cached(shape: Shape)
     let good = json!({ "keys": [key.jwk()] }).to_string();
     let long = format!("{good}{}", " ".repeat(64 * 1024));
     let chunk = format!("{:x}\r\n{long}\r\n", long.len());
-    let many: Vec<_> = (0..11).map(|n| Key::rsa(&n.to_string()).jwk()).collect();
+    let named = |n: i32| {
+        let mut jwk = key.jwk();
+        jwk["kid"] = json!(n.to_string());
+        jwk
+    };
+    let many: Vec<Value> = (0..11).map(named).collect();
     let private = good.replace(r#""e":"#, r#""d":"AQAB","e":"#);
     let refused = refused_responses("206 Partial Content", &good, &sentinel);
     let further = [
