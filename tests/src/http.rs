@@ -27,7 +27,8 @@ const SEARCHED_END: usize = 16;
 /// The largest body of a response, in bytes. It ends a test of an endpoint that never stops writing.
 const MAX_BODY: usize = 64 << 20;
 
-/// The largest length of a header line that nginx accepts, in bytes (`large_client_header_buffers`).
+/// The largest length of a header line with its end that nginx accepts, in bytes
+/// (`large_client_header_buffers` in `deploy/nginx.conf`).
 const NGINX_MAX_LINE: usize = 16 << 10;
 
 /// The test of a caller, and the address from which its requests come.
@@ -455,17 +456,18 @@ async fn answer_of_service(http: &Client, mut request: Request) -> reqwest::Resu
     http.execute(request).await
 }
 
-/// Whether nginx itself refuses a request: for its method, a NUL in its path, a repeated header, or a header
-/// line that no buffer of installations holds.
+/// Whether nginx itself refuses a request: for its method, a NUL in its path, a second `Authorization` or
+/// `If-Match`, which it takes only once, or a header line that no buffer of installations holds.
 fn nginx_refuses(request: &Request) -> bool {
     let headers = request.headers();
     let is_repeated = |name| headers.get_all(name).iter().count() > 1;
+    let line = |name: &HeaderName, value: &HeaderValue| name.as_str().len() + value.len() + ": \r\n".len();
     request.method() == Method::TRACE
         || request.url().path().contains("%00")
         || [AUTHORIZATION, IF_MATCH].into_iter().any(is_repeated)
         || headers
             .iter()
-            .any(|(name, value)| name.as_str().len() + value.len() > NGINX_MAX_LINE)
+            .any(|(name, value)| line(name, value) > NGINX_MAX_LINE)
 }
 
 /// A client whose connections come from this address. By https it reaches only the server with the trusted

@@ -103,6 +103,7 @@ async fn each_finding_names_its_cause(world: World) {
     let output = world.run_issuer_with(&[("--smtp-url", smtp_url.as_str())], &doctor);
     expect(&output, "mail", "error", "cannot connect");
     expect_login_at_smtp_server(&world, &doctor).await;
+    expect_file_in_outbox(&world, &doctor);
     let redis_url = format!("redis://:{PASSWORD}@127.0.0.1:1");
     let output = world.run_issuer_with(&[("--redis-url", redis_url.as_str())], &doctor);
     expect(&output, "redis", "error", "Redis");
@@ -136,7 +137,7 @@ async fn each_finding_names_its_cause(world: World) {
     expect(&output, "signing-keys", "skipped", "");
 }
 
-/// The check of an SMTP server includes its login; that of a directory, that a file can be written.
+/// The check of an SMTP server includes its login.
 async fn expect_login_at_smtp_server(world: &World, doctor: &[&str]) {
     let server = SmtpServer::start(SmtpBehavior::AcceptsAll).await;
     let url = server.url().replace("//", &format!("//user:{PASSWORD}@"));
@@ -151,12 +152,17 @@ async fn expect_login_at_smtp_server(world: &World, doctor: &[&str]) {
     let output = world.run_issuer_with(&[("--smtp-url", url.as_str())], doctor);
     expect(&output, "mail", "error", "535");
     assert_eq!(server.received().len(), 0);
-    let directory = world.data_dir().with_file_name("without-outbox");
+}
+
+/// The check of the directory of mails writes a file.
+fn expect_file_in_outbox(world: &World, doctor: &[&str]) {
+    let directory = world.data_dir().with_file_name("read-only");
     std::fs::create_dir(&directory).unwrap();
-    std::fs::write(directory.join("outbox"), "no directory").unwrap();
+    // A directory in which nobody can create a file, not even root.
+    std::os::unix::fs::symlink("/proc/self", directory.join("outbox")).unwrap();
     let directory = directory.to_str().unwrap();
     let output = world.run_issuer_with(&[("--data-dir", directory)], doctor);
-    expect(&output, "mail", "error", "");
+    expect(&output, "mail", "error", "mail directory: ");
 }
 
 async fn missing_and_late_signing_keys_are_errors(shape: Shape) {

@@ -112,7 +112,7 @@ async fn a_trace_covers_both_services_and_has_no_secret(shape: Shape) {
     let lines = world.log_lines();
     for (route, id) in [("/token", TRACE), ("/posts", TRACE), ("/posts", &without_parent)] {
         let is_logged = |line: &Value| line["route"] == route && line["span"]["trace_id"] == id;
-        assert!(lines.iter().any(is_logged), "{route}");
+        assert!(lines.iter().any(is_logged), "{route} {id}");
     }
     let own = |span: &Value| span["name"] == "GET /posts" && span["traceId"] == without_parent.as_str();
     assert!(all.iter().any(own), "{without_parent}: {all:#?}");

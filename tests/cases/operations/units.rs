@@ -111,7 +111,7 @@ fn systemd_waits_for_a_service_and_starts_it_again() {
         ] {
             assert_eq!(values(&unit, key), [value], "{name}: {key}");
         }
-        // A file with an error reaches no server.
+        // `config check` fails for a file with an error, so no signal is sent.
         let check = format!("/usr/local/bin/{program} config check");
         assert_eq!(values(&unit, "ExecReload"), [&check, "kill -HUP $MAINPID"]);
     }
