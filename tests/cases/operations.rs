@@ -38,8 +38,8 @@ mod units;
 use clap::Args as _;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use tests::root;
 
 /// Every SQL statement of the programs, with its name.
 fn statements() -> Vec<(String, String)> {
@@ -54,10 +54,6 @@ fn statements() -> Vec<(String, String)> {
         auth_server::statements(),
     ]
     .concat()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
 /// The text of a file of the repository.

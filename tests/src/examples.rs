@@ -4,8 +4,8 @@ use crate::accounts::User;
 use crate::browser::Browser;
 use crate::installed_programs::tool;
 use crate::polling::TIMEOUT;
+use crate::repository::root;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
@@ -28,10 +28,9 @@ pub struct Example {
 impl Example {
     /// Starts a program with these environment variables.
     pub fn start(file: &str, settings: &[(&str, &str)]) -> Self {
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let packages = tempfile::tempdir().unwrap();
         for folder in ["docs", "deploy"] {
-            symlink(source.join(folder), packages.path().join(folder)).unwrap();
+            symlink(root().join(folder), packages.path().join(folder)).unwrap();
         }
         let modules = tool("openid-client/node_modules");
         symlink(modules, packages.path().join("node_modules")).unwrap();

@@ -9,8 +9,8 @@ use crate::accounts::User;
 use crate::browser::Browser;
 use crate::installed_programs::{INSTALL_HINT, tool};
 use crate::program::programs_dir;
+use crate::repository::root;
 use serde_json::Value;
-use std::path::Path;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
@@ -81,7 +81,7 @@ impl ClientLibrary {
             Self::McpConformance => script("node", "modelcontextprotocol-conformance", "authorization.mjs"),
             Self::LatchkeyAuth => {
                 let mut command = Command::new("node");
-                command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/latchkey-auth/client.mjs"));
+                command.arg(root().join("tests/clients/latchkey-auth/client.mjs"));
                 command
             }
         }

@@ -1,6 +1,7 @@
 //! Locates the programs and libraries that the tests use.
 
-use std::path::{Path, PathBuf};
+use crate::repository::root;
+use std::path::PathBuf;
 use std::process::Command;
 
 /// The advice in errors about missing programs.
@@ -30,8 +31,7 @@ pub(crate) fn postgres_program(name: &str) -> Result<PathBuf, String> {
 
 /// The path of a tool or of its directory, below the directory into which `tests/run` installs the tools.
 pub fn tool(path: &str) -> PathBuf {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/tools");
-    let tool = tools.join(path);
+    let tool = root().join("target/tools").join(path);
     assert!(tool.exists(), "{} is missing: {INSTALL_HINT}", tool.display());
     tool
 }

@@ -3,6 +3,7 @@
 use crate::installed_programs::INSTALL_HINT;
 use crate::polling::{TIMEOUT, pause};
 use crate::ports::free_port;
+use crate::repository::root;
 use std::fs::{self, File};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ pub(crate) fn configuration(issuers: &[u16], apis: &[u16]) -> String {
 
 /// Returns a file of `deploy`. A single process serves, because a worker would outlive the test.
 pub(crate) fn in_one_process(file: &str) -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(file);
+    let file = root().join("deploy").join(file);
     format!("master_process off;\n{}", fs::read_to_string(file).unwrap())
 }
 

@@ -3,6 +3,7 @@
 
 use crate::clock;
 use crate::polling::TIMEOUT;
+use crate::repository::root;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -36,7 +37,8 @@ pub(crate) struct ProgramConfig {
     pub(crate) dir: PathBuf,
     /// The largest size of a file that the program can write, in KiB.
     pub(crate) max_file_size: Option<u32>,
-    /// The directories that the program can write to if its file system is read-only, as in a container.
+    /// The directories that the program can write to if its file system is read-only, as in a container. A
+    /// signal reaches bubblewrap, which kills the program.
     pub(crate) writable: Option<Vec<PathBuf>>,
 }
 
@@ -85,7 +87,7 @@ impl ProgramConfig {
     /// The program in its working directory with its environment.
     fn command(&self) -> Command {
         if let Some(writable) = &self.writable {
-            return self.read_only(writable);
+            return self.sandboxed(writable, self.file());
         }
         let Some(limit) = self.max_file_size else {
             return self.command_of(self.file());
@@ -97,26 +99,27 @@ impl ProgramConfig {
         command
     }
 
-    /// The program on a read-only file system, except for these directories and devices.
-    fn read_only(&self, writable: &[PathBuf]) -> Command {
+    /// An executable on a read-only file system, except for these directories and devices.
+    fn sandboxed(&self, writable: &[PathBuf], executable: impl AsRef<OsStr>) -> Command {
+        assert!(self.max_file_size.is_none(), "bubblewrap sets no limit of files");
         let mut command = self.command_of("bwrap");
-        command.args([
-            "--die-with-parent",
-            "--ro-bind",
-            "/",
-            "/",
-            "--dev-bind",
-            "/dev",
-            "/dev",
-        ]);
+        command.args(["--die-with-parent", "--unsetenv", "TMPDIR"]);
+        command.args(["--ro-bind", "/", "/", "--dev-bind", "/dev", "/dev"]);
         // Temporary directories may be below `/dev`.
         command.arg("--ro-bind").args([&self.dir, &self.dir]);
-        command.args(["--unsetenv", "TMPDIR"]);
         for directory in writable {
             command.arg("--bind").args([directory, directory]);
         }
-        command.arg(self.file());
+        command.arg(executable);
         command
+    }
+
+    /// Whether the program can write to a directory, if it has [`writable`](Self::writable) ones.
+    pub(crate) fn can_write(&self, directory: &Path) -> bool {
+        let writable = self.writable.as_ref().unwrap();
+        let mut touch = self.sandboxed(writable, "touch");
+        let touched = touch.arg(directory.join("touched")).output().unwrap();
+        touched.status.success()
     }
 
     /// An executable in the working directory and environment of the program, without the settings in the
@@ -305,7 +308,6 @@ pub fn programs_dir() -> &'static Path {
         let test_binary = std::env::current_exe().unwrap();
         // The path is TARGET/PROFILE/deps/black_box-….
         let [dir, target] = [2, 3].map(|level| test_binary.ancestors().nth(level).unwrap());
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--profile"])
             .arg(dir.file_name().unwrap())
@@ -313,7 +315,7 @@ pub fn programs_dir() -> &'static Path {
             // test.
             .args(["--workspace", "--bins", "--target-dir"])
             .arg(target)
-            .current_dir(workspace)
+            .current_dir(root())
             .status()
             .unwrap();
         assert!(built.success(), "cargo build --workspace --bins failed");

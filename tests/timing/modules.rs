@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
-use tests::{Chromium, Shape, StaticSite, median, on_shapes, print_figure, tool};
+use tests::{Chromium, Shape, StaticSite, median, on_shapes, print_figure, root, tool};
 
 /// The longest time in which the module is loaded from loopback and has run.
 const MAX: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ const LOAD: &str = r#"
 
 async fn the_module_loads_within_100_ms(_: Shape) {
     let _alone = ALONE.lock().await;
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/latchkey-auth");
+    let own = root().join("deploy/latchkey-auth");
     let oidc_client = "oidc-client-ts/node_modules/oidc-client-ts/dist/browser/oidc-client-ts.min.js";
     let auth0 = "latchkey-auth/node_modules/@auth0/auth0-spa-js/dist/auth0-spa-js.production.esm.js";
     // The npm packages of the two other libraries have these bundles for browsers.

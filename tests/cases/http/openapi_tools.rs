@@ -1,11 +1,11 @@
 //! Third-party tools check the OpenAPI document and the program.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
-use tests::{App, Caller, SharedWorld, User, World, on_one_shape, rounds, tool};
+use tests::{App, Caller, SharedWorld, User, World, on_one_shape, root, rounds, tool};
 
 fn settings(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tools").join(name)
+    root().join("tests/tools").join(name)
 }
 
 /// Runs a tool and expects success.

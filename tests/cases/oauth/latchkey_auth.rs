@@ -3,18 +3,18 @@
 mod many_tabs;
 
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use tests::{
     App, Chromium, ClientLibrary, Shape, SharedWorld, StubServer, User, World, eventually, on_one_shape,
-    response, type_checker, without_deployment,
+    response, root, type_checker, without_deployment,
 };
 
 const ORIGIN: &str = "http://localhost:4000";
 const CALLBACK: &str = "http://localhost:4000/cb";
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/latchkey-auth")
+    root().join("tests/clients/latchkey-auth")
 }
 
 /// These tests also check the size of the module, and that npm accepts the package.

@@ -3,14 +3,15 @@
 //! systemd is tested with programs that print their arguments.
 
 use super::units::{UNITS, expect_sound, unit, values};
-use super::{first_token, root, run};
+use super::{first_token, run};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 use tests::{
-    RootDirectory, Shape, as_root, free_port, on_shapes, programs_dir, public_directory, without_deployment,
+    RootDirectory, Shape, as_root, free_port, on_shapes, programs_dir, public_directory, root,
+    without_deployment,
 };
 
 /// The directories with what the package depends on: libraries and certificate authorities.

@@ -10,12 +10,12 @@ mod installations;
 mod quickstarts;
 mod tutorial;
 
-use super::{read, root};
+use super::read;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tests::{Shape, SharedWorld, World, on_shapes, settings_page, without_deployment};
+use tests::{Shape, SharedWorld, World, on_shapes, root, settings_page, without_deployment};
 
 /// The command that renews the generated pages.
 const UPDATE: &str = "UPDATE_DOCS=1 tests/run documentation";
@@ -148,7 +148,7 @@ fn program_of(word: &str) -> Option<&'static str> {
 }
 
 /// The calls of the programs in a script without continued lines, also those in containers and those as the
-/// user of a service.
+/// user of a service. Calls in quotes are not found.
 fn program_calls(script: &str) -> Vec<ProgramCall<'_>> {
     let segments = script
         .lines()
@@ -173,12 +173,12 @@ fn program_calls(script: &str) -> Vec<ProgramCall<'_>> {
         };
         let words: Vec<&str> = words.collect();
         let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let options = words.iter().filter_map(|word| word.split('=').next());
         let is_subcommand = |word: &&str| !word.starts_with('-') && is_name(word);
-        let is_option = |word: &&str| word.starts_with("--") && is_name(word);
         found.push(ProgramCall {
             program,
             subcommands: words.iter().copied().take_while(is_subcommand).collect(),
-            options: words.iter().copied().filter(is_option).collect(),
+            options: options.filter(|word| word.starts_with("--")).collect(),
         });
     }
     found
@@ -239,8 +239,9 @@ async fn documented_commands_exist(world: World) {
                     assert!(help.status.success(), "{place}: {command}: {help:?}");
                     String::from_utf8(help.stdout).unwrap()
                 });
-                let known: Vec<&str> = help
-                    .split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+                let described = help.lines().filter(|line| line.trim_start().starts_with('-'));
+                let known: Vec<&str> = described
+                    .flat_map(|line| line.split(|c: char| !c.is_ascii_alphanumeric() && c != '-'))
                     .collect();
                 for option in call.options {
                     assert!(known.contains(&option), "{place}: {option}: {help}");

@@ -3,13 +3,13 @@
 //! this machine. All paths have the same build, so it runs once, and its time counts for each.
 
 use super::debian_package::{self, Machine};
-use super::{compose, first_token, read, root, run};
+use super::{compose, first_token, read, run};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use tests::{Shape, eventually, free_port, on_shapes, print_figure};
+use tests::{Shape, eventually, free_port, on_shapes, print_figure, root};
 
 /// Prepares a Bash script with `set -e` in the clone.
 fn bash(clone: &Path, script: &str) -> Command {

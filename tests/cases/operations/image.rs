@@ -1,7 +1,7 @@
 //! The container images of `deploy/Dockerfile`. No engine builds them, but `deploy/image-root` lays out what an
 //! image has.
 
-use super::{first_token, read, root, run};
+use super::{first_token, read, run};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 use tests::{
-    RootDirectory, Shape, SharedWorld, free_port, on_shapes, programs_dir, public_directory, tool,
+    RootDirectory, Shape, SharedWorld, free_port, on_shapes, programs_dir, public_directory, root, tool,
     without_deployment,
 };
 

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use tests::without_deployment;
+use tests::{root, without_deployment};
 
 /// The path of a module, such as `clients` and `list`. The root of the crate has the empty one.
 type ModulePath = Vec<String>;
@@ -162,8 +162,7 @@ fn circles(modules: &Crate) -> BTreeMap<ModulePath, BTreeSet<ModulePath>> {
 }
 
 fn no_module_imports_a_module_that_imports_it() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let members = manifest
         .lines()
         .skip_while(|line| !line.starts_with("members"))
@@ -174,7 +173,7 @@ fn no_module_imports_a_module_that_imports_it() {
     let mut count = 0;
     for member in members.filter(|member| !member.starts_with("tests")) {
         let mut modules = Crate::new();
-        read_modules(&root.join(member).join("src"), &[], &mut modules);
+        read_modules(&root().join(member).join("src"), &[], &mut modules);
         count += modules.len();
         let circles = circles(&modules);
         assert!(circles.is_empty(), "{member}: {circles:#?}");

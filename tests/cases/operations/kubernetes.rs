@@ -4,12 +4,12 @@
 mod chart;
 mod pods;
 
-use super::{read, root, run, text};
+use super::{read, run, text};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 use std::sync::LazyLock;
-use tests::{ISSUER_PATHS, tool, without_deployment};
+use tests::{ISSUER_PATHS, root, tool, without_deployment};
 
 /// The versions of Kubernetes whose schemas the manifests satisfy: the oldest one that pauses before a stop
 /// without a shell in the image, and the newest one that the validator knows.
@@ -174,17 +174,21 @@ fn selectors_find_the_pods_that_they_name() {
     }
 }
 
-/// All else is closed.
-fn the_policies_open_the_documented_connections() {
+/// One policy closes everything, and the others open these ports.
+fn the_policies_open_only_these_ports() {
     let closed = &named("NetworkPolicy", "default-deny")["spec"];
     assert_eq!(
         *closed,
         json!({ "podSelector": {}, "policyTypes": ["Ingress", "Egress"] })
     );
     let ports = |rules: &'static Value| -> Vec<String> {
-        let ports = array(rules).iter().flat_map(|rule| array(&rule["ports"]));
+        let ports = array(rules).iter().flat_map(|rule| {
+            // A rule without ports opens all.
+            assert!(!array(&rule["ports"]).is_empty(), "{rule}");
+            array(&rule["ports"])
+        });
         ports
-            .map(|port| port["port"].to_string().replace('"', ""))
+            .map(|port| format!("{} {}", text(&port["protocol"]), port["port"]).replace('"', ""))
             .collect()
     };
     let policies = of_kind("NetworkPolicy").map(|policy| {
@@ -195,15 +199,15 @@ fn the_policies_open_the_documented_connections() {
     let open: BTreeMap<_, _> = policies.filter(|(name, _)| *name != "default-deny").collect();
     let list = |ports: &[&str]| -> Vec<String> { ports.iter().map(|&port| port.to_owned()).collect() };
     let expected = [
-        ("api-to-issuer", [&[][..], &["http"]]),
-        ("from-ingress-controller", [&["http"], &[]]),
-        ("from-prometheus", [&["metrics"], &[]]),
-        ("issuer-from-api", [&["http"], &[]]),
-        ("to-dns", [&[], &["53", "53"]]),
-        ("to-postgresql", [&[], &["5432"]]),
-        ("to-public-servers", [&[], &["443"]]),
-        ("to-redis", [&[], &["6379"]]),
-        ("to-smtp", [&[], &["465", "587"]]),
+        ("api-to-issuer", [&[][..], &["TCP http"]]),
+        ("from-ingress-controller", [&["TCP http"], &[]]),
+        ("from-prometheus", [&["TCP metrics"], &[]]),
+        ("issuer-from-api", [&["TCP http"], &[]]),
+        ("to-dns", [&[], &["UDP 53", "TCP 53"]]),
+        ("to-postgresql", [&[], &["TCP 5432"]]),
+        ("to-public-servers", [&[], &["TCP 443"]]),
+        ("to-redis", [&[], &["TCP 6379"]]),
+        ("to-smtp", [&[], &["TCP 465", "TCP 587"]]),
     ];
     let expected = expected.map(|(name, [ingress, egress])| (name, (list(ingress), list(egress))));
     assert_eq!(open, BTreeMap::from(expected));
@@ -267,7 +271,7 @@ fn the_ingress_tells_browsers_to_use_https_alone() {
 without_deployment!(
     the_manifests_satisfy_the_schemas,
     selectors_find_the_pods_that_they_name,
-    the_policies_open_the_documented_connections,
+    the_policies_open_only_these_ports,
     ports_agree,
     the_ingress_sends_the_documented_paths_to_the_issuer,
     the_ingress_tells_browsers_to_use_https_alone,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use storage::{execute, fetch_one};
-use tests::{SharedWorld, World, on_every_shape, on_shapes};
+use tests::{SharedWorld, World, on_every_shape, on_shapes, root};
 
 async fn the_plan_names_the_pending_migrations_and_applies_none(world: World) {
     assert_eq!(world.cli(&["migrate", "--plan", "--json"], ""), json!([]));
@@ -20,9 +20,8 @@ async fn the_plan_names_the_pending_migrations_and_applies_none(world: World) {
         (&planned[0]["number"], &planned[0]["name"]),
         (&json!(1), &json!("initial"))
     );
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for migration in planned {
-        let file = std::fs::read_to_string(root.join(migration["file"].as_str().unwrap())).unwrap();
+        let file = std::fs::read_to_string(root().join(migration["file"].as_str().unwrap())).unwrap();
         assert_eq!(migration["sql"], json!(file));
     }
     let printed = world.run(&["migrate", "--plan"], "");

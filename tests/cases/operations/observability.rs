@@ -1,11 +1,11 @@
 //! The alerts and the dashboard in `deploy/observability`: they are valid, they use metrics that the programs
 //! have, and the runbook has an entry for each alert.
 
-use super::{read, root, run, text};
+use super::{read, run, text};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Command;
-use tests::{Shape, World, eventually, on_shapes, tool, type_checker, without_deployment};
+use tests::{Shape, World, eventually, on_shapes, root, tool, type_checker, without_deployment};
 
 const ALERTS: &str = "deploy/observability/alerts.yaml";
 const RUNBOOK: &str = "docs/operate/runbook.md";
@@ -99,20 +99,15 @@ fn promtool_finds_the_documented_configurations_valid() {
         let block = blocks.find(|block| block.split("```").next().unwrap().contains(text));
         block.unwrap().split("```").next().unwrap()
     };
-    let with_addresses = yaml("static_configs").replace("/etc/prometheus/alerts.yaml", ALERTS);
+    // Paths are relative to the file.
+    let with_addresses =
+        yaml("static_configs").replace("/etc/prometheus/alerts.yaml", &format!("../{ALERTS}"));
     let (job, _) = with_addresses.split_once("    static_configs").unwrap();
     for configuration in [&with_addresses, &format!("{job}{}", yaml("dns_sd_configs"))] {
-        // Paths are relative to the file.
-        let mut file = tempfile::Builder::new();
-        let file = file
-            .prefix("prometheus-")
-            .tempfile_in(root().join("target"))
-            .unwrap();
-        std::fs::write(
-            file.path(),
-            configuration.replace(ALERTS, &format!("../{ALERTS}")),
-        )
-        .unwrap();
+        let mut builder = tempfile::Builder::new();
+        let file = builder.prefix("prometheus-").tempfile_in(root().join("target"));
+        let file = file.unwrap();
+        std::fs::write(file.path(), configuration).unwrap();
         promtool(&["check", "config", file.path().to_str().unwrap()]);
     }
 }

@@ -4,7 +4,7 @@ use sqlx::AssertSqlSafe;
 use std::collections::{BTreeMap, BTreeSet};
 use storage::db::{Db, Engine};
 use storage::fetch_all;
-use tests::{Shape, SharedWorld, World, on_every_shape, on_shapes, without_deployment};
+use tests::{Shape, SharedWorld, World, on_every_shape, on_shapes, root, without_deployment};
 
 /// Column name, type, and whether it is NOT NULL.
 type Column = (String, String, bool);
@@ -124,9 +124,7 @@ async fn both_engines_have_the_same_tables_columns_and_indexes(sqlite: World) {
 
 fn the_migrations_have_the_same_names() {
     let names = |engine: &str| {
-        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../migrations")
-            .join(engine);
+        let dir = root().join("migrations").join(engine);
         let mut names: Vec<_> = std::fs::read_dir(dir)
             .unwrap()
             .map(|file| file.unwrap().file_name())

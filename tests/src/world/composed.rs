@@ -13,11 +13,12 @@ use crate::ports::free_port;
 use crate::postgres::Database;
 use crate::program::{Program, ProgramConfig};
 use crate::redis::RedisServer;
+use crate::repository::root;
 use crate::shape::Shape;
 use reqwest::Certificate;
 use serde_json::Value;
 use std::fs::{self, File};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -55,7 +56,7 @@ pub fn compose_file() -> Value {
 }
 
 fn deploy(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy").join(name)
+    root().join("deploy").join(name)
 }
 
 impl World {
@@ -106,11 +107,15 @@ impl World {
         (world, nginx, site)
     }
 
-    /// Kills the process at this port with SIGKILL.
+    /// Kills the process at this port with SIGKILL, and waits until its port is closed.
     pub fn kill_at(&mut self, port: u16) {
         let at_port = |process: &&mut Process| process.port == port;
         let process = self.own().processes.iter_mut().find(at_port).unwrap();
         process.running = None;
+        // Bubblewrap ends first.
+        while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            pause();
+        }
     }
 }
 
@@ -264,12 +269,14 @@ impl Composition {
             fs::create_dir_all(&path).unwrap();
             path
         });
-        ProgramConfig {
+        let config = ProgramConfig {
             programs: self.programs.clone(),
             environment: self.environment(service),
             writable: Some(volumes.collect()),
             ..ProgramConfig::bare(program, self.dir.path())
-        }
+        };
+        assert!(!config.can_write(self.dir.path()), "{service}");
+        config
     }
 
     fn process(&self, service: &str, program: Program) -> Process {

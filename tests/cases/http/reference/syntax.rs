@@ -3,9 +3,8 @@
 use super::{page_of, sample};
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
-use tests::{SharedWorld, World, on_one_shape, on_shapes};
+use tests::{SharedWorld, World, on_one_shape, on_shapes, root};
 
 /// A package with the samples. Its dependencies have the versions of the workspace's lock file.
 const MANIFEST: &str = r#"
@@ -79,22 +78,21 @@ fn function(id: &str, code: &str) -> String {
 }
 
 async fn samples_in_rust_compile(world: SharedWorld) {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name);
     let functions = samples(&world, "Rust").await.into_iter();
     let functions = functions.map(|(id, code)| function(&id, &code));
     fs::write(file("lib.rs"), functions.collect::<String>()).unwrap();
     fs::write(file("Cargo.toml"), MANIFEST).unwrap();
-    fs::copy(workspace.join("Cargo.lock"), file("Cargo.lock")).unwrap();
+    fs::copy(root().join("Cargo.lock"), file("Cargo.lock")).unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["check", "--quiet", "--offline", "--manifest-path"]);
     cargo
         .arg(file("Cargo.toml"))
         .arg("--target-dir")
-        .arg(workspace.join("target"));
+        .arg(root().join("target"));
     // The toolchain and the settings of Cargo are those of the directory.
-    check(cargo.current_dir(workspace));
+    check(cargo.current_dir(root()));
 }
 
 on_one_shape!(samples_have_the_syntax_of_their_languages);

@@ -2,8 +2,8 @@
 //! `docs/apps/demo.md`.
 
 use super::{DOCKER, first_token};
-use crate::operations::{read, root, run};
-use tests::{Caller, Chromium, Shape, World, eventually, on_shapes, programs_dir, without_deployment};
+use crate::operations::{read, run};
+use tests::{Caller, Chromium, Shape, World, eventually, on_shapes, programs_dir, root, without_deployment};
 
 /// The documented commands: those that copy the files, and those that start the service and register the app.
 fn documented() -> [String; 2] {

@@ -1,11 +1,13 @@
 //! The quickstarts: their programs are short, and their commands lead from a fresh installation to tokens.
 //! `oauth::quickstarts` runs the programs.
 
-use super::{at_address, blocks, read, root};
+use super::{at_address, blocks, read};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use tests::{Chromium, Example, SUBMIT, Shape, World, on_shapes, print_figure, tool, without_deployment};
+use tests::{
+    Chromium, Example, SUBMIT, Shape, World, on_shapes, print_figure, root, tool, without_deployment,
+};
 
 /// The page, relative to the repository.
 pub(super) const PAGE: &str = "docs/apps/quickstarts.md";

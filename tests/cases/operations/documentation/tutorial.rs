@@ -1,9 +1,9 @@
 //! The tutorial quotes the code: a block marked `rust FILE` is a part of this file, without the lines between
 //! two parts at `// …`.
 
-use super::{blocks, root};
+use super::blocks;
 use std::path::Path;
-use tests::without_deployment;
+use tests::{root, without_deployment};
 
 fn the_tutorial_quotes_the_code() {
     let page = Path::new("docs/develop/add-a-route.md");

@@ -1,12 +1,12 @@
 //! The Helm chart in `deploy/helm`: with the values of its example it has the manifests of the kustomization.
 
 use super::{MANIFESTS, VERSIONS, validated};
-use crate::operations::{read, root, run, text};
+use crate::operations::{read, run, text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::LazyLock;
-use tests::{tool, without_deployment};
+use tests::{root, tool, without_deployment};
 
 const EXAMPLE: [&str; 2] = ["--values", "example.yaml"];
 

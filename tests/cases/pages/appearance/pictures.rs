@@ -69,7 +69,7 @@ impl Pictures {
         }
         let of_language = |language| Appearance::all().map(move |appearance| sheet(language, appearance));
         let sheets = LANGUAGES.into_iter().flat_map(of_language);
-        let drawn = sheets.filter(|sheet| root().join(format!("{sheet}.png")).exists());
+        let drawn = sheets.filter(|sheet| screenshots().join(format!("{sheet}.png")).exists());
         let figure = |sheet: String| {
             format!(
                 "<h2>{sheet}</h2><a href=\"{sheet}.html\"><img src=\"{sheet}.png\" style=\"width: 100%\"></a>"
@@ -77,7 +77,7 @@ impl Pictures {
         };
         let figures: String = drawn.map(figure).collect();
         let page = format!("<!doctype html><title>All pages and states</title>{figures}");
-        write(root().join("index.html"), page).unwrap();
+        write(screenshots().join("index.html"), page).unwrap();
     }
 }
 
@@ -95,7 +95,7 @@ async fn draw_sheet(chromium: &Chromium, language: &str, appearance: Appearance)
     let columns = COLUMNS[usize::from(!appearance.is_phone)];
     let style = format!("{SHEET_STYLE} body {{ grid-template-columns: repeat({columns}, 1fr) }}");
     let page = format!("<!doctype html><title>{sheet}</title><style>{style}</style>{figures}");
-    let file = root().join(format!("{sheet}.html"));
+    let file = screenshots().join(format!("{sheet}.html"));
     write(&file, page).unwrap();
     let url = Url::from_file_path(file.canonicalize().unwrap()).unwrap();
     chromium.open(url.as_str()).await;
@@ -104,11 +104,13 @@ async fn draw_sheet(chromium: &Chromium, language: &str, appearance: Appearance)
         height <= MAX_SHEET_HEIGHT,
         "the sheet {sheet} is {height} pixels high"
     );
-    chromium.screenshot(&root().join(format!("{sheet}.png"))).await;
+    chromium
+        .screenshot(&screenshots().join(format!("{sheet}.png")))
+        .await;
 }
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/screenshots")
+fn screenshots() -> PathBuf {
+    tests::root().join("target/screenshots")
 }
 
 /// The name of the sheet of a language and an appearance, and of the directory of its pictures.
@@ -117,7 +119,7 @@ fn sheet(language: &str, appearance: Appearance) -> String {
 }
 
 fn directory(language: &str, appearance: Appearance) -> PathBuf {
-    root().join(sheet(language, appearance))
+    screenshots().join(sheet(language, appearance))
 }
 
 /// The names of the files in a directory, in their order.

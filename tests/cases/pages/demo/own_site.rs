@@ -5,17 +5,13 @@ use crate::http::try_it::with_origin_of_api;
 use serde_json::json;
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use tests::{Shape, StaticSite, World, eventually, on_shapes};
+use std::path::PathBuf;
+use tests::{Shape, StaticSite, World, eventually, on_shapes, root};
 
 /// The client in the settings of the page.
 const CLIENT: &str = "demo-site";
 /// The scope that the page requests.
 const SCOPE: &str = "openid profile:read posts:read posts:write comments:write payments:read payments:write";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
-}
 
 fn documentation() -> String {
     fs::read_to_string(root().join("docs/apps/demo.md")).unwrap()

@@ -1,6 +1,6 @@
 //! The pages and the files of the demo app.
 
-use tests::{SharedWorld, World, on_one_process};
+use tests::{SharedWorld, World, on_one_process, root};
 
 async fn the_demo_app_is_served_with_a_strict_policy(world: SharedWorld) {
     let anyone = world.anyone();
@@ -24,9 +24,8 @@ async fn the_demo_app_is_served_with_a_strict_policy(world: SharedWorld) {
 
 /// Each script of the demo app is served, and imports only such scripts.
 async fn the_scripts_of_the_demo_app_are_complete(world: SharedWorld) {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/demo");
     let (mut files, mut imports) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(directory).unwrap() {
+    for entry in std::fs::read_dir(root().join("deploy/demo")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if !name.ends_with(".js") {
             continue;
@@ -48,8 +47,7 @@ async fn the_scripts_of_the_demo_app_are_complete(world: SharedWorld) {
 
 /// Each copy of the module is the shipped file, beside the page to which its errors link.
 async fn the_errors_of_the_module_are_explained(world: SharedWorld) {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let read = |path: &str| std::fs::read_to_string(format!("{root}/{path}")).unwrap();
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
     let shipped = read("deploy/latchkey-auth/latchkey-auth.js");
     let link = shipped.split("new URL(\"./").nth(1).unwrap();
     let errors = link.split('"').next().unwrap();
