@@ -151,9 +151,9 @@ impl Chromium {
         self.press("button[value=allow]").await;
     }
 
-    /// Waits until the source of the page contains this text, which has to stay. Returns the page's address. After a click that
-    /// leaves the page, the text must not be in the source of the page that is left, which may still be
-    /// there.
+    /// Waits until the source of the page contains this text, which has to stay. Returns the address of the
+    /// page. After a click that leaves the page, the text must not be in the source of the page that is left,
+    /// which may still be there.
     pub async fn expect(&self, text: &str) -> String {
         let (began, mut pause) = (Instant::now(), Duration::from_millis(10));
         loop {

@@ -109,7 +109,7 @@ impl Canaries {
             .iter()
             .flat_map(|(secret, _)| [secret.clone(), hex(secret)])
             .collect();
-        // An automaton of the ends alone is small.
+        // An automaton of whole secrets takes longer to build than the search.
         let ends = forms.iter().map(|form| {
             let bytes = form.as_bytes();
             &bytes[bytes.len().saturating_sub(SEARCHED_END)..]

@@ -413,7 +413,7 @@ async fn tokens_without(app: &App, user: &User, without: &str) -> String {
     app.tokens(user, &scopes.join(" ")).await.access
 }
 
-/// Creates the resources of the owner that a path names, and names them.
+/// Creates the resources of the owner for which a path has placeholders. Returns the path with their ids.
 async fn with_resources(owner: &User, path: &str) -> String {
     let mut path = path.to_owned();
     if path.contains("{draft}") {

@@ -194,8 +194,8 @@ async fn nothing_is_overwritten_or_restored_halfway(world: World) {
     assert_eq!(metadata.permissions().mode() & 0o777, 0o600);
 }
 
-/// SQLite reports no error when it opens these databases. In the first one a row violates a constraint, in the second one a post has no
-/// author.
+/// SQLite reports no error when it opens these databases. In the first one a row violates a constraint, and in
+/// the second one a post refers to a user who does not exist.
 async fn a_damaged_database_is_refused(mut world: World) {
     world.user().await.publish("A post").await;
     world.stop().await;

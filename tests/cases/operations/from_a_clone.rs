@@ -50,14 +50,14 @@ async fn a_stranger_gets_first_tokens(_: Shape) {
 
     assert!(
         read("deploy/Dockerfile").contains(build),
-        "Compose builds as the other paths"
+        "deploy/Dockerfile builds with another command than the page"
     );
     let began = since(built);
     let (world, _nginx) = compose::start(Shape::Split, &clone.join("target/dist")).await;
     compose::expect_first_token(&world, "Compose, from a clone", began);
 }
 
-/// The time at which a path began whose build took so long.
+/// Returns the time at which a path began, as if its build, which took so long, had just ended.
 fn since(built: Duration) -> Instant {
     Instant::now().checked_sub(built).unwrap()
 }

@@ -112,8 +112,10 @@ impl World {
         let at_port = |process: &&mut Process| process.port == port;
         let process = self.own().processes.iter_mut().find(at_port).unwrap();
         process.running = None;
-        // Bubblewrap ends first.
+        // Bubblewrap was killed, and the program ends after it.
+        let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            assert!(began.elapsed() < TIMEOUT, "the program still listens");
             pause();
         }
     }
@@ -263,19 +265,22 @@ impl Composition {
     /// The program of a service with its environment. It can write only to the volumes of the service.
     fn config(&self, service: &str, program: Program) -> ProgramConfig {
         let volumes = self.service(service)["volumes"].as_array().into_iter().flatten();
-        let volumes = volumes.map(|volume| {
-            let (_, path) = volume.as_str().unwrap().split_once(':').unwrap();
-            let path = PathBuf::from(self.place(path, service));
-            fs::create_dir_all(&path).unwrap();
-            path
-        });
+        let volumes: Vec<PathBuf> = volumes
+            .map(|volume| {
+                let (_, path) = volume.as_str().unwrap().split_once(':').unwrap();
+                let path = PathBuf::from(self.place(path, service));
+                fs::create_dir_all(&path).unwrap();
+                path
+            })
+            .collect();
         let config = ProgramConfig {
             programs: self.programs.clone(),
             environment: self.environment(service),
-            writable: Some(volumes.collect()),
+            writable: Some(volumes.clone()),
             ..ProgramConfig::bare(program, self.dir.path())
         };
         assert!(!config.can_write(self.dir.path()), "{service}");
+        assert!(volumes.iter().all(|volume| config.can_write(volume)), "{service}");
         config
     }
 

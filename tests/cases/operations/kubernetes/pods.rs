@@ -79,6 +79,7 @@ fn the_resources_of_a_pod_are_the_documented_ones() {
     let (process, all) = documented_memory();
     let page = read("docs/operate/performance.md");
     assert!(page.contains(" limit a replica to two cores,") && page.contains("\n- A pod requests a core. "));
+    assert!(page.contains("From 70 % of the core on, the autoscaler adds a pod."));
     for (name, container) in servers() {
         let resources = &container["resources"];
         let cores = (&resources["requests"]["cpu"], &resources["limits"]["cpu"]);
